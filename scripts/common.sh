@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# What the scripts share; each of them sources this file first. Works from the root of the tree.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+me=scripts/$(basename "$0")
+jobs=$(nproc)
+
+die() {
+  echo "$me: $*" >&2
+  exit 1
+}
+
+# quietly NAME COMMAND…: runs it silently; when it fails, shows what it wrote and stops.
+quietly() {
+  local log=build/log/${1// /-}.log
+  mkdir -p build/log
+  if ! "${@:2}" >"$log" 2>&1; then
+    cat "$log"
+    die "$1 failed: ${*:2}"
+  fi
+}
+
+# stage NAME COMMAND…: runs it with its output, says how long it took; stops when it fails.
+stage() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  "$@" || die "$name failed: $*"
+  echo "== $name: done in $((SECONDS - start)) s"
+}
+
+# build PRESET [TARGET…]: configures and builds, silently unless it fails.
+build() {
+  local preset=$1
+  shift
+  quietly "configure $preset" cmake --preset "$preset"
+  quietly "build $preset" cmake --build --preset "$preset" --parallel "$jobs" \
+    ${1:+--target "$@"}
+}
+
+# cpp_files [FOLDER…]: our C++ files, tracked or new but not ignored, each ended by a zero byte.
+cpp_files() {
+  local path
+  {
+    git ls-files -z --cached --others --exclude-standard -- "$@" 2>/dev/null ||
+      find "${@:-.}" -path ./build -prune -o -type f -print0
+  } | while IFS= read -r -d '' path; do
+    case $path in
+      *.cpp | *.hpp | *.h) [[ ! -e $path ]] || printf '%s\0' "$path" ;;
+    esac
+  done
+}

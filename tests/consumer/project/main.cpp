@@ -1,0 +1,4 @@
+#include <cstdio>
+#include <oas/oas.hpp>
+
+int main() { std::printf("oas %s\n", oas::version()); }
