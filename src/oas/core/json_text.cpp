@@ -1,0 +1,210 @@
+#include "oas/core/json_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMaxDepth = 64;
+
+struct Position {
+  long line = 1;
+  long column = 1;
+};
+
+Position position_of(std::string_view text, std::size_t byte) {
+  Position position;
+  for (std::size_t i = 0; i < std::min(byte, text.size()); ++i) {
+    if (text[i] == '\n') {
+      ++position.line;
+      position.column = 1;
+    } else {
+      ++position.column;
+    }
+  }
+  return position;
+}
+
+// nlohmann's message without its prefix "[json.exception…] parse error at line …: ".
+std::string plain_message(const Json::parse_error& error) {
+  const std::string_view text = error.what();
+  const auto start = text.find("syntax error");
+  return std::string(start == std::string_view::npos ? text : text.substr(start));
+}
+
+bool is_flat_array(const Json& value) {
+  return value.is_array() && std::none_of(value.begin(), value.end(),
+                                          [](const Json& item) { return item.is_structured(); });
+}
+
+void dump(const Json& value, int indent, std::string& out) {
+  if (!value.is_structured() || value.empty()) {
+    out += value.dump();
+    return;
+  }
+  if (is_flat_array(value)) {
+    out += '[';
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (i > 0) out += ", ";
+      out += value[i].dump();
+    }
+    out += ']';
+    return;
+  }
+  const bool is_object = value.is_object();
+  const std::string inner(static_cast<std::size_t>(indent) + 2, ' ');
+  out += is_object ? "{\n" : "[\n";
+  std::size_t written = 0;
+  for (const auto& item : value.items()) {
+    out += inner;
+    if (is_object) out += Json(item.key()).dump() + ": ";
+    dump(item.value(), indent + 2, out);
+    out += ++written < value.size() ? ",\n" : "\n";
+  }
+  out += std::string(static_cast<std::size_t>(indent), ' ');
+  out += is_object ? '}' : ']';
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& file) {
+  std::vector<std::set<std::string>> keys;
+  const auto check_key = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kMaxDepth) throw ParseError(file, 0, 0, "nested more than 64 levels deep");
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !keys.back().insert(parsed.get_ref<const std::string&>()).second) {
+      throw ParseError(file, 0, 0, fmt::format("key {} is given twice", parsed.dump()));
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, check_key);
+  } catch (const Json::parse_error& error) {
+    const Position position = position_of(text, error.byte == 0 ? 0 : error.byte - 1);
+    throw ParseError(file, position.line, position.column, plain_message(error));
+  } catch (const Json::exception& error) {  // a number out of range
+    throw ParseError(file, 0, 0, error.what());
+  }
+}
+
+std::string dump_json(const Json& value) {
+  std::string out;
+  dump(value, 0, out);
+  out += '\n';
+  return out;
+}
+
+JsonView::JsonView(const Json& root, std::string file)
+    : JsonView(root, std::move(file), std::string("$")) {}
+
+JsonView::JsonView(const Json& value, std::string file, std::string path)
+    : value_(&value), file_(std::move(file)), path_(std::move(path)) {}
+
+void JsonView::fail(std::string_view message) const {
+  throw ParseError(file_, 0, 0, fmt::format("{}: {}", path_, message));
+}
+
+std::string JsonView::found() const {
+  std::string text = value_->is_structured()
+                         ? std::string(value_->type_name())
+                         : value_->dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr std::size_t kLongest = 60;
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
+  return text;
+}
+
+void JsonView::require_keys(std::span<const std::string_view> allowed) const {
+  if (!value_->is_object()) fail(fmt::format("an object is expected, found {}", found()));
+  for (const auto& item : value_->items()) {
+    if (std::find(allowed.begin(), allowed.end(), item.key()) == allowed.end()) {
+      fail(fmt::format("unknown key \"{}\"; known are {}", item.key(), fmt::join(allowed, ", ")));
+    }
+  }
+}
+
+bool JsonView::has(std::string_view key) const {
+  return value_->is_object() && value_->contains(key);
+}
+
+JsonView JsonView::at(std::string_view key) const {
+  if (!value_->is_object()) fail(fmt::format("an object is expected, found {}", found()));
+  const auto item = value_->find(key);
+  if (item == value_->end()) fail(fmt::format("key \"{}\" is missing", key));
+  return {*item, file_, fmt::format("{}.{}", path_, key)};
+}
+
+JsonView JsonView::at(std::size_t index) const {
+  if (index >= size()) fail(fmt::format("element {} is missing", index));
+  return {(*value_)[index], file_, fmt::format("{}[{}]", path_, index)};
+}
+
+bool JsonView::is_string() const { return value_->is_string(); }
+bool JsonView::is_array() const { return value_->is_array(); }
+bool JsonView::is_number() const { return value_->is_number(); }
+
+std::size_t JsonView::size() const {
+  if (!value_->is_array()) fail(fmt::format("an array is expected, found {}", found()));
+  return value_->size();
+}
+
+std::string JsonView::as_string() const {
+  if (!value_->is_string()) fail(fmt::format("a string is expected, found {}", found()));
+  return value_->get<std::string>();
+}
+
+double JsonView::as_double() const {
+  if (!value_->is_number()) fail(fmt::format("a number is expected, found {}", found()));
+  const double number = value_->get<double>();
+  if (!std::isfinite(number)) fail(fmt::format("a finite number is expected, found {}", found()));
+  return number;
+}
+
+long JsonView::as_integer() const {
+  if (!value_->is_number_integer()) fail(fmt::format("an integer is expected, found {}", found()));
+  return value_->get<long>();
+}
+
+bool JsonView::as_bool() const {
+  if (!value_->is_boolean()) fail(fmt::format("true or false is expected, found {}", found()));
+  return value_->get<bool>();
+}
+
+std::vector<std::string> JsonView::as_strings() const {
+  std::vector<std::string> strings(size());
+  for (std::size_t i = 0; i < strings.size(); ++i) strings[i] = at(i).as_string();
+  return strings;
+}
+
+std::vector<double> JsonView::as_array(std::span<const int> extents) const {
+  std::vector<double> out;
+  append_array(extents, out);
+  return out;
+}
+
+void JsonView::append_array(std::span<const int> extents, std::vector<double>& out) const {
+  const auto expected = static_cast<std::size_t>(extents.front());
+  if (size() != expected) fail(fmt::format("{} entries where {} are needed", size(), expected));
+  if (extents.size() > 1) {
+    for (std::size_t i = 0; i < expected; ++i) at(i).append_array(extents.subspan(1), out);
+    return;
+  }
+  for (std::size_t i = 0; i < expected; ++i) {
+    const Json& item = (*value_)[i];
+    // at(i) builds a path, which only a message needs.
+    const bool plain = item.is_number() && std::isfinite(item.get<double>());
+    out.push_back(plain ? item.get<double>() : at(i).as_double());
+  }
+}
+
+}  // namespace oas

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace oas {
+
+/// Dense matrices are row-major throughout, so that a row of a transition matrix is contiguous.
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Vector = Eigen::VectorXd;
+using MatrixView = Eigen::Map<const Matrix>;
+using VectorView = Eigen::Map<const Vector>;
+
+/// The Moore-Penrose inverse and what it says about conditioning.
+struct PseudoInverse {
+  Matrix inverse;          ///< n×m for an m×n input
+  Vector singular_values;  ///< decreasing
+  int rank = 0;            ///< singular values above max(m,n)·σ_1·machine epsilon
+
+  /// The n-th singular value of an m×n matrix (0 when m < n): what the paper calls σ_S.
+  double smallest = 0.0;
+};
+
+/// Moore-Penrose inverse by a thin SVD; O(m n min(m,n)). Throws on an empty or non-finite matrix.
+[[nodiscard]] PseudoInverse pseudo_inverse(const Eigen::Ref<const Matrix>& matrix);
+
+/// The stationary distribution of a row-stochastic matrix P with one recurrent class (transient
+/// states get 0): the solution of xᵀ(I - P + 11ᵀ) = 1ᵀ. Throws InvalidArgument when there are
+/// several classes, since the answer then depends on the start. O(n³).
+[[nodiscard]] Vector stationary_distribution(const Eigen::Ref<const Matrix>& stochastic);
+
+}  // namespace oas

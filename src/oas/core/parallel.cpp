@@ -1,0 +1,38 @@
+#include "oas/core/parallel.hpp"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <exception>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+void parallel_for(std::size_t count, Parallelism parallelism,
+                  const std::function<void(std::size_t)>& task) {
+  OAS_REQUIRE(parallelism.threads >= 0, "number of threads is {}", parallelism.threads);
+  // Exceptions are kept per index: which of several failing tasks is reported must not depend on
+  // scheduling.
+  std::vector<std::exception_ptr> failures(count);
+  const auto guarded = [&](std::size_t i) {
+    try {
+      task(i);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  };
+  if (count <= 1 || parallelism.threads == 1) {
+    for (std::size_t i = 0; i < count; ++i) guarded(i);
+  } else {
+    tbb::task_arena arena(parallelism.threads == 0 ? tbb::task_arena::automatic
+                                                   : parallelism.threads);
+    arena.execute([&] { tbb::parallel_for(std::size_t{0}, count, guarded); });
+  }
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace oas
