@@ -1,0 +1,198 @@
+#include "oas/model/model_json.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "oas-model/1";
+
+constexpr std::array<std::string_view, 13> kKeys = {"format",
+                                                    "timing",
+                                                    "states",
+                                                    "actions",
+                                                    "observations",
+                                                    "start",
+                                                    "transition",
+                                                    "observation",
+                                                    "reward",
+                                                    "observation_reward",
+                                                    "transition_reward",
+                                                    "discount",
+                                                    "estimate"};
+
+// Tables of more numbers than this are refused: a typing error in a size must not eat the memory.
+constexpr double kMaxTable = 2e8;
+
+Labels read_labels(const JsonView& view, std::string_view kind) {
+  try {
+    if (view.is_array()) return {view.as_strings(), kind};
+    const long size = view.as_integer();
+    if (size < 1 || size > 1'000'000)
+      view.fail(
+          fmt::format("a size from 1 to 1000000 is expected, "
+                      "found {}",
+                      size));
+    return {static_cast<int>(size), kind};
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    view.fail(error.what());
+  }
+}
+
+Json write_labels(const Labels& labels) {
+  return labels.has_names() ? Json(labels.names()) : Json(labels.size());
+}
+
+Timing read_timing(const JsonView& view) {
+  const std::string name = view.as_string();
+  if (name == to_string(Timing::before)) return Timing::before;
+  if (name == to_string(Timing::after)) return Timing::after;
+  view.fail(fmt::format("\"before\" or \"after\" is expected, found \"{}\"", name));
+}
+
+std::vector<double> read_table(const JsonView& view, std::initializer_list<int> extents) {
+  double size = 1.0;
+  for (const int extent : extents) size *= extent;
+  if (size > kMaxTable)
+    view.fail(fmt::format("{:.0f} numbers are more than the limit of {:.0f}", size, kMaxTable));
+  return view.as_array(std::span(extents.begin(), extents.size()));
+}
+
+Reward read_reward(const JsonView& root, int num_states, int num_actions, int num_observations) {
+  Reward reward;
+  const char* given = nullptr;
+  const auto take = [&](const char* key) {
+    if (!root.has(key)) return false;
+    if (given != nullptr) root.fail(fmt::format("both \"{}\" and \"{}\" are given", given, key));
+    given = key;
+    return true;
+  };
+  if (take("observation_reward")) {
+    reward = Reward::by_observation(read_table(root.at("observation_reward"), {num_observations}));
+  }
+  if (take("reward")) {
+    reward = Reward::by_action_state(read_table(root.at("reward"), {num_actions, num_states}));
+  }
+  if (take("transition_reward")) {
+    reward = Reward::by_transition(read_table(
+        root.at("transition_reward"), {num_actions, num_states, num_states, num_observations}));
+  }
+  return reward;
+}
+
+// Splits a flat table back into nested arrays of the given extents.
+Json nested(std::span<const double>& values, std::span<const int> extents) {
+  Json array = Json::array();
+  for (int i = 0; i < extents.front(); ++i) {
+    if (extents.size() == 1) {
+      array.push_back(values[static_cast<std::size_t>(i)]);
+    } else {
+      array.push_back(nested(values, extents.subspan(1)));
+    }
+  }
+  if (extents.size() == 1) values = values.subspan(static_cast<std::size_t>(extents.front()));
+  return array;
+}
+
+Json write_table(std::span<const double> values, std::initializer_list<int> extents) {
+  return nested(values, std::span(extents.begin(), extents.size()));
+}
+
+void write_reward(const Pomdp& model, Json& document) {
+  const auto values = model.reward().values();
+  const int s = model.num_states();
+  const int a = model.num_actions();
+  const int o = model.num_observations();
+  switch (model.reward().kind()) {
+    case Reward::Kind::none:
+      break;
+    case Reward::Kind::by_observation:
+      document["observation_reward"] = write_table(values, {o});
+      break;
+    case Reward::Kind::by_action_state:
+      document["reward"] = write_table(values, {a, s});
+      break;
+    case Reward::Kind::by_transition:
+      document["transition_reward"] = write_table(values, {a, s, s, o});
+      break;
+  }
+}
+
+PomdpParts read_parts(const JsonView& root) {
+  root.require_keys(kKeys);
+  const std::string format = root.at("format").as_string();
+  if (format != kFormat) {
+    root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
+  }
+  PomdpParts parts;
+  parts.timing = read_timing(root.at("timing"));
+  parts.states = read_labels(root.at("states"), "state");
+  parts.actions = read_labels(root.at("actions"), "action");
+  parts.observations = read_labels(root.at("observations"), "observation");
+  const int s = parts.states.size();
+  const int a = parts.actions.size();
+  const int o = parts.observations.size();
+  if (root.has("start")) parts.start = read_table(root.at("start"), {s});
+  parts.sensors =
+      ObservationModel(s, a, o, read_table(root.at("observation"), {a, s, o}), "$.observation");
+  if (root.has("transition")) {
+    parts.transition =
+        TransitionModel(s, a, read_table(root.at("transition"), {a, s, s}), "$.transition");
+  }
+  parts.reward = read_reward(root, s, a, o);
+  if (root.has("discount")) parts.discount = root.at("discount").as_double();
+  return parts;
+}
+
+}  // namespace
+
+Pomdp parse_model(std::string_view text, const std::string& file) {
+  const Json document = parse_json(text, file);
+  const JsonView root(document, file);
+  try {
+    return Pomdp(read_parts(root));
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    throw ParseError(file, 0, 0, error.what());
+  }
+}
+
+Pomdp read_model(const std::string& path) { return parse_model(read_text_file(path), path); }
+
+Json model_to_json(const Pomdp& model) {
+  const int s = model.num_states();
+  const int a = model.num_actions();
+  const int o = model.num_observations();
+  Json document;
+  document["format"] = kFormat;
+  document["timing"] = to_string(model.timing());
+  document["states"] = write_labels(model.states());
+  document["actions"] = write_labels(model.actions());
+  document["observations"] = write_labels(model.observations());
+  document["start"] = write_table(model.start(), {s});
+  if (model.has_transition()) {
+    document["transition"] = write_table(model.transition().values(), {a, s, s});
+  }
+  document["observation"] = write_table(model.sensors().values(), {a, s, o});
+  write_reward(model, document);
+  if (model.discount()) document["discount"] = *model.discount();
+  return document;
+}
+
+void write_model(const std::string& path, const Pomdp& model) {
+  write_text_file(path, dump_json(model_to_json(model)));
+}
+
+}  // namespace oas

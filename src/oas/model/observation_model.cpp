@@ -1,0 +1,30 @@
+#include "oas/model/observation_model.hpp"
+
+#include <utility>
+
+#include "oas/core/checks.hpp"
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+ObservationModel::ObservationModel(int num_states, int num_actions, int num_observations,
+                                   std::vector<double> values, std::string_view what)
+    : num_states_(num_states),
+      num_actions_(num_actions),
+      num_observations_(num_observations),
+      values_(std::move(values)) {
+  OAS_REQUIRE(num_states >= 1 && num_actions >= 1 && num_observations >= 1,
+              "{}: {} states, {} actions and {} observations", what, num_states, num_actions,
+              num_observations);
+  const auto block =
+      static_cast<std::size_t>(num_states) * static_cast<std::size_t>(num_observations);
+  OAS_REQUIRE(values_.size() == block * static_cast<std::size_t>(num_actions),
+              "{}: {} values for {} actions, {} states and {} observations", what, values_.size(),
+              num_actions, num_states, num_observations);
+  for (int a = 0; a < num_actions; ++a) {
+    check_row_stochastic(std::span(values_).subspan(static_cast<std::size_t>(a) * block, block),
+                         num_observations, fmt::format("{}[{}]", what, a));
+  }
+}
+
+}  // namespace oas

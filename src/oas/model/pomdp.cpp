@@ -1,0 +1,76 @@
+#include "oas/model/pomdp.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "oas/core/checks.hpp"
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+Pomdp::Pomdp(PomdpParts parts) : parts_(std::move(parts)) {
+  const ObservationModel& sensors = parts_.sensors;
+  OAS_REQUIRE(
+      sensors.num_states() == num_states() && sensors.num_actions() == num_actions() &&
+          sensors.num_observations() == num_observations(),
+      "observation is {}x{}x{} (actions, states, observations) where the model has {}, {}, {}",
+      sensors.num_actions(), sensors.num_states(), sensors.num_observations(), num_actions(),
+      num_states(), num_observations());
+  if (parts_.transition) {
+    OAS_REQUIRE(parts_.transition->num_states() == num_states() &&
+                    parts_.transition->num_actions() == num_actions(),
+                "transition has {} actions and {} states where the model has {} and {}",
+                parts_.transition->num_actions(), parts_.transition->num_states(), num_actions(),
+                num_states());
+  }
+  if (parts_.start.empty()) {
+    parts_.start.assign(static_cast<std::size_t>(num_states()), 1.0 / num_states());
+  }
+  OAS_REQUIRE(parts_.start.size() == static_cast<std::size_t>(num_states()),
+              "start has {} entries for {} states", parts_.start.size(), num_states());
+  check_simplex(parts_.start, "start");
+  parts_.reward.check_size(num_states(), num_actions(), num_observations());
+  OAS_REQUIRE(!parts_.discount || (*parts_.discount >= 0.0 && *parts_.discount <= 1.0),
+              "discount is {}; it must lie in [0, 1]", parts_.discount.value_or(0.0));
+}
+
+const TransitionModel& Pomdp::transition() const {
+  OAS_REQUIRE(parts_.transition.has_value(), "the model has no transition model");
+  return *parts_.transition;
+}
+
+Pomdp Pomdp::with_transition(TransitionModel transition) const {
+  PomdpParts parts = parts_;
+  parts.transition = std::move(transition);
+  return Pomdp(std::move(parts));
+}
+
+Pomdp Pomdp::without_transition() const {
+  PomdpParts parts = parts_;
+  parts.transition.reset();
+  return Pomdp(std::move(parts));
+}
+
+Matrix Pomdp::expected_reward() const {
+  return oas::expected_reward(reward(), timing(), sensors(),
+                              has_transition() ? &*parts_.transition : nullptr);
+}
+
+std::string Pomdp::brief() const {
+  const auto count = [](int n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  return fmt::format("{}, {}, {}, timing {}, transition {}", count(num_states(), "state"),
+                     count(num_actions(), "action"), count(num_observations(), "observation"),
+                     to_string(timing()), has_transition() ? "known" : "unknown");
+}
+
+bool operator==(const Pomdp& a, const Pomdp& b) {
+  const PomdpParts& x = a.parts_;
+  const PomdpParts& y = b.parts_;
+  return x.timing == y.timing && x.states == y.states && x.actions == y.actions &&
+         x.observations == y.observations && x.start == y.start && x.transition == y.transition &&
+         x.sensors == y.sensors && x.reward == y.reward && x.discount == y.discount;
+}
+
+}  // namespace oas
