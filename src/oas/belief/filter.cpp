@@ -1,0 +1,34 @@
+#include "oas/belief/filter.hpp"
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+BeliefFilter::BeliefFilter(const Pomdp& model)
+    : kernel_(model, model.transition(), Matrix(0, model.num_states())),
+      start_(model.start()),
+      belief_(static_cast<std::size_t>(kernel_.stride())),
+      scratch_(belief_.size()) {
+  reset();
+}
+
+void BeliefFilter::reset() {
+  std::fill(belief_.begin(), belief_.end(), 0.0);
+  std::copy(start_.begin(), start_.end(), belief_.begin());
+}
+
+void BeliefFilter::reset(const Belief& belief) {
+  OAS_REQUIRE(belief.num_states() == kernel_.num_states(), "a belief over {} states for {} states",
+              belief.num_states(), kernel_.num_states());
+  std::copy(belief.values().begin(), belief.values().end(), belief_.begin());
+}
+
+double BeliefFilter::update(Action action, Observation observation) {
+  if (observation == kMissing) {
+    kernel_.predict(belief_.data(), action, nullptr, scratch_.data());
+    return 1.0;
+  }
+  return kernel_.update(belief_.data(), action, observation, nullptr, scratch_.data());
+}
+
+}  // namespace oas

@@ -1,0 +1,242 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "oas/core/linear_algebra.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// The one-step belief dynamics, the seam that carries the difference between the two timings:
+///   before:  b'(s') ∝ Σ_s b(s) Z_a(o|s) T_a(s,s')      after:  b'(s') ∝ Z_a(o|s') Σ_s b(s)
+///   T_a(s,s')
+/// N > 0 fixes the number of states at compile time, so that a belief lives in registers; N = 0
+/// takes it at run time. Beside b' an update gives scores: linear functions c_k·b' (up to one
+/// common positive factor) of the next belief, as a greedy policy needs them; in `before` timing
+/// they come straight from the posterior over s, without waiting for b'. Cost O(S² + S K) for K
+/// scores; no allocation.
+template <int N>
+class FilterKernel {
+ public:
+  /// Beliefs and scores are padded to whole pairs and quadruples of doubles; the padding stays 0.
+  static constexpr int padded(int size) { return (size + 1) / 2 * 2; }
+  static constexpr int kScoreWidth = 4;
+
+  using BeliefStorage =
+      std::conditional_t<(N > 0),
+                         std::array<double, static_cast<std::size_t>(padded(N > 0 ? N : 1))>,
+                         std::vector<double>>;
+
+  /// Sensors and timing from `model`, dynamics from `transition` (which may differ: a wrong model),
+  /// `scores` is K×S (K = 0: none).
+  FilterKernel(const Pomdp& model, const TransitionModel& transition, const Matrix& scores);
+
+  [[nodiscard]] int num_states() const { return N > 0 ? N : num_states_; }
+  [[nodiscard]] int stride() const { return padded(num_states()); }
+  [[nodiscard]] int score_storage() const { return num_score_blocks_ * kScoreWidth; }
+
+  /// Replaces `belief` (stride() doubles) by the next one and fills `scores` (score_storage()
+  /// doubles). Returns P(o | belief, a). An observation of probability 0 carries no information
+  /// under this model: it is skipped (b' = T_aᵀ b) and 0 is returned. `scratch` holds stride()
+  /// doubles and is only used when N = 0.
+  double update(double* belief, int action, int observation, double* scores,
+                double* scratch = nullptr) const;
+
+  /// b' = T_aᵀ b: a step whose observation was not seen.
+  void predict(double* belief, int action, double* scores, double* scratch = nullptr) const;
+
+  /// The scores of a belief as it stands.
+  void score(const double* belief, double* scores) const;
+
+ private:
+  double update_before(double* belief, int action, const double* likelihood, double* scores,
+                       double* weighted) const;
+  double update_after(double* belief, int action, const double* likelihood, double* scores,
+                      double* moved) const;
+  // out = Σ_s w(s) rows(s), rows of stride() doubles.
+  void combine_rows(const double* weights, const double* rows, double* out) const;
+  // scores = Σ_s w(s) blocks(s), block by block of kScoreWidth.
+  void combine_scores(const double* weights, const double* blocks, double* scores) const;
+
+  int num_states_;
+  int num_observations_;
+  int num_score_blocks_;
+  Timing timing_;
+  std::vector<double> likelihood_;  // [a][o][stride]: Z_a(o|·)
+  std::vector<double> transition_;  // [a][s][stride]
+  std::vector<double> score_now_;   // [block][s][4]: c_k(s)
+  std::vector<double> score_next_;  // [a][block][s][4]: Σ_s' T_a(s,s') c_k(s')
+};
+
+template <int N>
+FilterKernel<N>::FilterKernel(const Pomdp& model, const TransitionModel& transition,
+                              const Matrix& scores)
+    : num_states_(model.num_states()),
+      num_observations_(model.num_observations()),
+      num_score_blocks_((static_cast<int>(scores.rows()) + kScoreWidth - 1) / kScoreWidth),
+      timing_(model.timing()) {
+  const int num_actions = model.num_actions();
+  const auto width = static_cast<std::size_t>(stride());
+  likelihood_.assign(width * static_cast<std::size_t>(num_actions * num_observations_), 0.0);
+  transition_.assign(width * static_cast<std::size_t>(num_actions * num_states_), 0.0);
+  const auto block = static_cast<std::size_t>(num_states_) * kScoreWidth;
+  score_now_.assign(block * static_cast<std::size_t>(num_score_blocks_), 0.0);
+  score_next_.assign(score_now_.size() * static_cast<std::size_t>(num_actions), 0.0);
+  const auto pack = [&](const Matrix& table, double* out) {  // table is S×K
+    for (Eigen::Index k = 0; k < table.cols(); ++k) {
+      for (int s = 0; s < num_states_; ++s) {
+        out[static_cast<std::size_t>(k / kScoreWidth) * block +
+            static_cast<std::size_t>(s * kScoreWidth + k % kScoreWidth)] = table(s, k);
+      }
+    }
+  };
+  pack(scores.transpose(), score_now_.data());
+  for (int a = 0; a < num_actions; ++a) {
+    const MatrixView dynamics = transition.matrix(Action{a});
+    pack(dynamics * scores.transpose(),
+         score_next_.data() + static_cast<std::size_t>(a) * score_now_.size());
+    for (int s = 0; s < num_states_; ++s) {
+      const auto row = static_cast<std::size_t>(a * num_states_ + s) * width;
+      for (int next = 0; next < num_states_; ++next) {
+        transition_[row + static_cast<std::size_t>(next)] = dynamics(s, next);
+      }
+      for (int o = 0; o < num_observations_; ++o) {
+        likelihood_[static_cast<std::size_t>(a * num_observations_ + o) * width +
+                    static_cast<std::size_t>(s)] =
+            model.sensors()(Action{a}, State{s}, Observation{o});
+      }
+    }
+  }
+}
+
+template <int N>
+inline void FilterKernel<N>::combine_rows(const double* weights, const double* rows,
+                                          double* out) const {
+  if constexpr (N > 0) {
+    constexpr int kStride = padded(N);
+    double sum[kStride];
+    for (int j = 0; j < kStride; ++j) sum[j] = weights[0] * rows[j];
+    for (int s = 1; s < N; ++s) {
+      for (int j = 0; j < kStride; ++j) sum[j] += weights[s] * rows[s * kStride + j];
+    }
+    std::copy_n(sum, kStride, out);
+  } else {
+    const int width = stride();
+    std::fill_n(out, width, 0.0);
+    for (int s = 0; s < num_states_; ++s, rows += width) {
+      const double weight = weights[s];
+      for (int j = 0; j < width; ++j) out[j] += weight * rows[j];
+    }
+  }
+}
+
+template <int N>
+inline void FilterKernel<N>::combine_scores(const double* weights, const double* blocks,
+                                            double* scores) const {
+  const int n = num_states();
+  for (int k = 0; k < num_score_blocks_; ++k, blocks += n * kScoreWidth) {
+    double sum[kScoreWidth] = {0.0, 0.0, 0.0, 0.0};
+    for (int s = 0; s < n; ++s) {
+      for (int j = 0; j < kScoreWidth; ++j) sum[j] += weights[s] * blocks[s * kScoreWidth + j];
+    }
+    std::copy_n(sum, kScoreWidth, scores + k * kScoreWidth);
+  }
+}
+
+template <int N>
+inline double FilterKernel<N>::update_before(double* belief, int action, const double* likelihood,
+                                             double* scores, double* weighted) const {
+  double probability = 0.0;
+  const int n = num_states();
+  for (int s = 0; s < n; ++s) probability += weighted[s] = belief[s] * likelihood[s];
+  if (!(probability > 0.0)) [[unlikely]]
+    return 0.0;
+  combine_scores(weighted,
+                 score_next_.data() + static_cast<std::size_t>(action) * score_now_.size(), scores);
+  combine_rows(weighted, transition_.data() + static_cast<std::ptrdiff_t>(action) * n * stride(),
+               belief);
+  const double scale = 1.0 / probability;
+  for (int s = 0; s < n; ++s) belief[s] *= scale;
+  return probability;
+}
+
+template <int N>
+inline double FilterKernel<N>::update_after(double* belief, int action, const double* likelihood,
+                                            double* scores, double* moved) const {
+  const int n = num_states();
+  combine_rows(belief, transition_.data() + static_cast<std::ptrdiff_t>(action) * n * stride(),
+               moved);
+  double probability = 0.0;
+  for (int s = 0; s < n; ++s) probability += moved[s] *= likelihood[s];
+  if (!(probability > 0.0)) [[unlikely]]
+    return 0.0;
+  combine_scores(moved, score_now_.data(), scores);
+  const double scale = 1.0 / probability;
+  for (int s = 0; s < n; ++s) belief[s] = moved[s] * scale;
+  return probability;
+}
+
+template <int N>
+inline double FilterKernel<N>::update(double* belief, int action, int observation, double* scores,
+                                      double* scratch) const {
+  double local[N > 0 ? padded(N > 0 ? N : 1) : 1];
+  double* work = N > 0 ? local : scratch;
+  const double* likelihood =
+      likelihood_.data() +
+      static_cast<std::ptrdiff_t>(action * num_observations_ + observation) * stride();
+  const double probability = timing_ == Timing::before
+                                 ? update_before(belief, action, likelihood, scores, work)
+                                 : update_after(belief, action, likelihood, scores, work);
+  if (!(probability > 0.0)) [[unlikely]]
+    predict(belief, action, scores, scratch);
+  return probability;
+}
+
+template <int N>
+inline void FilterKernel<N>::predict(double* belief, int action, double* scores,
+                                     double* scratch) const {
+  double local[N > 0 ? padded(N > 0 ? N : 1) : 1];
+  double* moved = N > 0 ? local : scratch;
+  const int n = num_states();
+  combine_rows(belief, transition_.data() + static_cast<std::ptrdiff_t>(action) * n * stride(),
+               moved);
+  double sum = 0.0;
+  for (int s = 0; s < n; ++s) sum += moved[s];
+  for (int s = 0; s < n; ++s) belief[s] = moved[s] / sum;  // rounding must not accumulate
+  score(belief, scores);
+}
+
+template <int N>
+inline void FilterKernel<N>::score(const double* belief, double* scores) const {
+  combine_scores(belief, score_now_.data(), scores);
+}
+
+/// Calls visitor(std::integral_constant<int, N>) with N = num_states where a kernel of that fixed
+/// size exists, and with N = 0 otherwise; returns what the visitor returns.
+template <class Visitor>
+decltype(auto) with_fixed_size(int num_states, Visitor&& visitor) {
+  switch (num_states) {
+    case 2:
+      return visitor(std::integral_constant<int, 2>{});
+    case 3:
+      return visitor(std::integral_constant<int, 3>{});
+    case 4:
+      return visitor(std::integral_constant<int, 4>{});
+    case 5:
+      return visitor(std::integral_constant<int, 5>{});
+    case 6:
+      return visitor(std::integral_constant<int, 6>{});
+    case 8:
+      return visitor(std::integral_constant<int, 8>{});
+    case 10:
+      return visitor(std::integral_constant<int, 10>{});
+    default:
+      return visitor(std::integral_constant<int, 0>{});
+  }
+}
+
+}  // namespace oas
