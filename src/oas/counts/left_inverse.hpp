@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "oas/core/index.hpp"
+#include "oas/core/linear_algebra.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// For every action the Moore-Penrose left inverse L_a (S×O) of the sensor matrix Z_a, column by
+/// column: column(a, o) is what one observation says about the state, E[column | s] = e_s.
+class LeftInverses {
+ public:
+  /// Throws InvalidArgument naming the action and its smallest singular values when some Z_a has
+  /// linearly dependent columns: then no left inverse exists. O(A O S²).
+  explicit LeftInverses(const Pomdp& model);
+
+  [[nodiscard]] int num_states() const { return num_states_; }
+  [[nodiscard]] int num_actions() const { return static_cast<int>(alpha_.size()); }
+  [[nodiscard]] int num_observations() const { return num_observations_; }
+
+  /// L_a(:, o), S contiguous doubles.
+  [[nodiscard]] const double* column(int action, int observation) const {
+    return columns_.data() + (static_cast<std::size_t>(action) * num_observations_ +
+                              static_cast<std::size_t>(observation)) *
+                                 num_states_;
+  }
+  /// L_aᵀ as an O×S matrix.
+  [[nodiscard]] MatrixView transposed(int action) const {
+    return {column(action, 0), num_observations_, num_states_};
+  }
+  /// σ_S(Z_a): how revealing the sensor is under this action.
+  [[nodiscard]] double alpha(Action action) const {
+    return alpha_[static_cast<std::size_t>(action)];
+  }
+
+ private:
+  int num_states_;
+  int num_observations_;
+  std::vector<double> alpha_;
+  std::vector<double> columns_;  // [a][o][s]
+};
+
+}  // namespace oas

@@ -1,0 +1,129 @@
+#include "oas/counts/pair_folder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::size_t kMaxBatches = 128;       // between 64 and 128 are kept
+constexpr std::int64_t kFirstBatchPairs = 64;  // doubled whenever there would be more batches
+
+}  // namespace
+
+PairMoments MomentSeries::total() const {
+  OAS_REQUIRE(!batches.empty(), "a moment series without batches has no total");
+  PairMoments sum(batches.front().num_states, batches.front().num_actions);
+  for (const PairMoments& batch : batches) sum.add(batch);
+  return sum;
+}
+
+void MomentSeries::append(MomentSeries other) {
+  std::move(other.batches.begin(), other.batches.end(), std::back_inserter(batches));
+  rows += other.rows;
+  runs += other.runs;
+  missing += other.missing;
+  certain_actions += other.certain_actions;
+  smallest_propensity = std::min(smallest_propensity, other.smallest_propensity);
+}
+
+PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOptions& options)
+    : inverses_(&inverses),
+      timing_(timing),
+      options_(options),
+      current_(inverses.num_states(), inverses.num_actions()),
+      batch_pairs_(kFirstBatchPairs) {
+  const auto symbols = static_cast<std::int64_t>(inverses.num_actions()) *
+                       static_cast<std::int64_t>(inverses.num_observations());
+  if (!options.inverse_propensity && symbols * symbols <= options.max_dense_cells) {
+    counts_.emplace(inverses.num_actions(), inverses.num_observations());
+  }
+  series_.batches.reserve(kMaxBatches + 1);
+}
+
+void PairFolder::start_run() {
+  previous_.reset();
+  first_of_pair_ = true;
+  ++series_.runs;
+}
+
+void PairFolder::add(std::span<const Action> actions, std::span<const Observation> observations,
+                     std::span<const double> propensities) {
+  const std::size_t n = actions.size();
+  OAS_REQUIRE(observations.size() == n && (propensities.empty() || propensities.size() == n),
+              "{} actions, {} observations, {} propensities", n, observations.size(),
+              propensities.size());
+  OAS_REQUIRE(!propensities.empty() || !options_.inverse_propensity,
+              "pairs are to be weighted by propensities, and there are none");
+  if (series_.runs == 0 && n > 0) start_run();
+  for (std::size_t t = 0; t < n; ++t) {
+    const Row row{actions[t], observations[t]};
+    double weight = 1.0;
+    if (!propensities.empty()) {
+      series_.certain_actions += propensities[t] == 1.0;
+      series_.smallest_propensity = std::min(series_.smallest_propensity, propensities[t]);
+      if (options_.inverse_propensity) weight = 1.0 / propensities[t];
+    }
+    const bool seen = row.observation != kMissing;
+    series_.missing += !seen;
+    if (previous_ && seen && !(options_.pairing == Pairing::disjoint && first_of_pair_)) {
+      add_pair(*previous_, row, weight);
+    }
+    previous_ = seen ? std::optional(row) : std::nullopt;
+    first_of_pair_ = !first_of_pair_;
+  }
+  series_.rows += static_cast<std::int64_t>(n);
+}
+
+void PairFolder::add_pair(Row first, Row second, double weight) {
+  if (counts_) {
+    counts_->add(first.action, first.observation, second.action, second.observation);
+  } else {
+    const int n = current_.num_states;
+    const int learned = timing_ == Timing::before ? first.action : second.action;
+    const double* left = inverses_->column(first.action, first.observation);
+    const double* right = inverses_->column(second.action, second.observation);
+    double* sum = current_.sums.data() + static_cast<std::size_t>(learned) * n * n;
+    for (int s = 0; s < n; ++s, sum += n) {
+      const double scaled = weight * left[s];
+      for (int next = 0; next < n; ++next) sum[next] += scaled * right[next];
+    }
+    ++current_.pairs[static_cast<std::size_t>(learned)];
+  }
+  if (++pairs_in_batch_ == batch_pairs_) close_batch();
+}
+
+void PairFolder::close_batch() {
+  if (pairs_in_batch_ == 0) return;
+  if (counts_) {
+    series_.batches.push_back(project(*counts_, *inverses_, timing_));
+    counts_->clear();
+  } else {
+    series_.batches.push_back(current_);
+    current_.clear();
+  }
+  pairs_in_batch_ = 0;
+  if (series_.batches.size() == kMaxBatches) halve_batches();
+}
+
+void PairFolder::halve_batches() {
+  auto& batches = series_.batches;
+  for (std::size_t i = 0; i + 1 < batches.size(); i += 2) {
+    batches[i].add(batches[i + 1]);
+    if (i > 0) batches[i / 2] = std::move(batches[i]);
+  }
+  batches.resize(batches.size() / 2, PairMoments(current_.num_states, current_.num_actions));
+  batch_pairs_ *= 2;
+}
+
+MomentSeries PairFolder::finish() {
+  close_batch();
+  previous_.reset();
+  batch_pairs_ = kFirstBatchPairs;
+  return std::exchange(series_, MomentSeries{});
+}
+
+}  // namespace oas

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_counts.hpp"
+#include "oas/counts/pair_moments.hpp"
+#include "oas/model/timing.hpp"
+
+namespace oas {
+
+/// The moments of a log, cut into consecutive batches, and what was met on the way. The spread of
+/// the batches is what error bars are made of: neighbouring pairs depend on each other, batches
+/// hardly. Parts of a log (files) are appended in their order.
+struct MomentSeries {
+  std::vector<PairMoments> batches;
+  std::int64_t rows = 0;
+  std::int64_t runs = 0;
+  std::int64_t missing = 0;          ///< rows without observation
+  std::int64_t certain_actions = 0;  ///< rows whose propensity is 1
+  double smallest_propensity = 1.0;
+
+  /// Sum over all batches, in order.
+  [[nodiscard]] PairMoments total() const;
+  void append(MomentSeries other);
+};
+
+/// How PairFolder turns rows into pairs.
+struct FoldOptions {
+  Pairing pairing = Pairing::overlapping;
+  /// Weight every pair by 1/π(a_t | history) of its second row; `after` timing with a policy that
+  /// reacts to observations needs this.
+  bool inverse_propensity = false;
+  /// At most this many cells of (A O)² are counted exactly and projected batch by batch; beyond, or
+  /// with weights, moments are summed pair by pair, which needs A S² numbers only.
+  std::int64_t max_dense_cells = 1 << 16;
+};
+
+/// Folds rows into a MomentSeries in constant memory: feed blocks of rows in order, tell where runs
+/// start, finish. The result does not depend on how rows are cut into blocks. No allocation per
+/// row.
+class PairFolder {
+ public:
+  PairFolder(const LeftInverses& inverses, Timing timing, const FoldOptions& options);
+
+  /// The next row, if any, belongs to a new run: no pair crosses.
+  void start_run();
+
+  /// Rows in order; `propensities` may be empty unless options.inverse_propensity. Indices are
+  /// trusted (log readers check them), missing observations break pairs.
+  void add(std::span<const Action> actions, std::span<const Observation> observations,
+           std::span<const double> propensities);
+
+  /// Ends the log and hands over the result; the folder is empty afterwards.
+  [[nodiscard]] MomentSeries finish();
+
+ private:
+  struct Row {
+    Action action;
+    Observation observation;
+  };
+  void add_pair(Row first, Row second, double weight);
+  void close_batch();
+  void halve_batches();
+
+  const LeftInverses* inverses_;
+  Timing timing_;
+  FoldOptions options_;
+  std::optional<PairCounts> counts_;  // dense form: the current batch
+  PairMoments current_;               // streaming form: the current batch
+  MomentSeries series_;
+  std::int64_t batch_pairs_;  // pairs per batch
+  std::int64_t pairs_in_batch_ = 0;
+  std::optional<Row> previous_;  // last row of this run, if it can start a pair
+  bool first_of_pair_ = true;    // disjoint: the next row is the first of a pair
+};
+
+}  // namespace oas

@@ -1,0 +1,67 @@
+#include "oas/counts/pair_moments.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+PairMoments::PairMoments(int states, int actions)
+    : num_states(states),
+      num_actions(actions),
+      sums(static_cast<std::size_t>(states) * static_cast<std::size_t>(states) *
+               static_cast<std::size_t>(actions),
+           0.0),
+      pairs(static_cast<std::size_t>(actions), 0) {}
+
+void PairMoments::add(const PairMoments& other) {
+  OAS_REQUIRE(num_states == other.num_states && num_actions == other.num_actions,
+              "moments of {} states, {} actions cannot take in moments of {} and {}", num_states,
+              num_actions, other.num_states, other.num_actions);
+  std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>{});
+  std::transform(pairs.begin(), pairs.end(), other.pairs.begin(), pairs.begin(), std::plus<>{});
+}
+
+void PairMoments::clear() {
+  std::fill(sums.begin(), sums.end(), 0.0);
+  std::fill(pairs.begin(), pairs.end(), 0);
+}
+
+std::int64_t PairMoments::total_pairs() const {
+  return std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
+}
+
+PairMoments project(const PairCounts& counts, const LeftInverses& inverses, Timing timing) {
+  const int num_actions = inverses.num_actions();
+  const int num_observations = inverses.num_observations();
+  const int num_states = inverses.num_states();
+  OAS_REQUIRE(counts.num_actions() == num_actions && counts.num_observations() == num_observations,
+              "counts for {} actions, {} observations where the sensors have {} and {}",
+              counts.num_actions(), counts.num_observations(), num_actions, num_observations);
+  PairMoments moments(num_states, num_actions);
+  Matrix block(num_observations, num_observations);
+  for (int first = 0; first < num_actions; ++first) {
+    for (int second = 0; second < num_actions; ++second) {
+      std::int64_t pairs = 0;
+      for (int o = 0; o < num_observations; ++o) {
+        for (int next = 0; next < num_observations; ++next) {
+          const std::int64_t count =
+              counts(Action{first}, Action{second}, Observation{o}, Observation{next});
+          pairs += count;
+          block(o, next) = static_cast<double>(count);
+        }
+      }
+      if (pairs == 0) continue;
+      const int learned = timing == Timing::before ? first : second;
+      Eigen::Map<Matrix> sum(
+          moments.sums.data() + static_cast<std::size_t>(learned) * num_states * num_states,
+          num_states, num_states);
+      sum += inverses.transposed(first).transpose() * (block * inverses.transposed(second));
+      moments.pairs[static_cast<std::size_t>(learned)] += pairs;
+    }
+  }
+  return moments;
+}
+
+}  // namespace oas

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oas/core/linear_algebra.hpp"
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_counts.hpp"
+#include "oas/model/timing.hpp"
+
+namespace oas {
+
+/// What the moment estimators are made of: D_a = Σ over pairs of w · L(:,o) L(:,o')ᵀ, A·S² numbers
+/// whatever O is. In expectation D_a(s,s') is proportional, row by row, to T_a(s,s'). The action a
+/// whose transition a pair shows is the first row's in `before` timing, the second row's in
+/// `after`. Sums of doubles: add() in a fixed order to get the same bits.
+struct PairMoments {
+  PairMoments(int num_states, int num_actions);
+
+  void add(const PairMoments& other);
+  void clear();
+
+  [[nodiscard]] MatrixView matrix(int action) const {
+    return {sums.data() + static_cast<std::size_t>(action) * num_states * num_states, num_states,
+            num_states};
+  }
+  [[nodiscard]] std::int64_t total_pairs() const;
+
+  int num_states;
+  int num_actions;
+  std::vector<double> sums;         ///< [a][s][s']
+  std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
+
+  friend bool operator==(const PairMoments&, const PairMoments&) = default;
+};
+
+/// Counts to moments: D_a = Σ_{a'} L_a N_{a,a'} L_{a'}ᵀ (before) or Σ_{a'} L_{a'} N_{a',a} L_aᵀ
+/// (after), all pairs of weight 1. This is the paper's 𝔹⁺ applied blockwise, since the
+/// pseudo-inverse of a Kronecker product is the Kronecker product of pseudo-inverses, and summed
+/// over a' before anything non-linear happens: for one fixed a' the block is biased when the policy
+/// reacts to o_t, the sum is not. O(A² (S O² + S² O)).
+[[nodiscard]] PairMoments project(const PairCounts& counts, const LeftInverses& inverses,
+                                  Timing timing);
+
+}  // namespace oas

@@ -1,0 +1,27 @@
+#pragma once
+
+/// Everything a user of the library needs, in data-flow order.
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/index.hpp"
+#include "oas/core/linear_algebra.hpp"
+#include "oas/core/parallel.hpp"
+#include "oas/core/rng.hpp"
+#include "oas/core/sampling.hpp"
+#include "oas/core/version.hpp"
+#include "oas/model/belief.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/model/trajectory.hpp"
+#include "oas/simulation/agent.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "oas/simulation/environment.hpp"
+#include "oas/simulation/policies.hpp"
+#include "oas/simulation/run.hpp"
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_counts.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/counts/pair_moments.hpp"
+#include "oas/belief/filter.hpp"
+#include "oas/belief/smoother.hpp"
