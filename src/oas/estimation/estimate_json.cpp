@@ -1,0 +1,117 @@
+#include "oas/estimation/estimate_json.hpp"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/core/version.hpp"
+#include "oas/model/model_json.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// NaN is no JSON; unknown values are null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json rows_of(const std::vector<double>& values, std::size_t start, int count) {
+  Json row = Json::array();
+  for (int i = 0; i < count; ++i)
+    row.push_back(number(values[start + static_cast<std::size_t>(i)]));
+  return row;
+}
+
+Json table2(const std::vector<double>& values, int rows, int columns) {
+  Json table = Json::array();
+  for (int r = 0; r < rows; ++r) {
+    table.push_back(
+        rows_of(values, static_cast<std::size_t>(r) * static_cast<std::size_t>(columns), columns));
+  }
+  return table;
+}
+
+Json table3(const std::vector<double>& values, int actions, int states) {
+  Json table = Json::array();
+  const auto block = static_cast<std::size_t>(states) * static_cast<std::size_t>(states);
+  for (int a = 0; a < actions; ++a) {
+    Json matrix = Json::array();
+    for (int s = 0; s < states; ++s) {
+      matrix.push_back(rows_of(values,
+                               static_cast<std::size_t>(a) * block +
+                                   static_cast<std::size_t>(s) * static_cast<std::size_t>(states),
+                               states));
+    }
+    table.push_back(std::move(matrix));
+  }
+  return table;
+}
+
+Json flagged_rows(const Pomdp& model, const TransitionEstimate& estimate) {
+  Json rows = Json::array();
+  for (const FlaggedRow& row : estimate.flagged) {
+    rows.push_back({{"action", model.actions()[row.action]},
+                    {"state", model.states()[row.state]},
+                    {"reason", row.reason}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
+  const int s = model.num_states();
+  const int a = model.num_actions();
+  Json document = model_to_json(model.with_transition(estimate.transition));
+  Json about;
+  about["estimator"] = estimate.estimator;
+  about["version"] = version();
+  about["status"] = estimate.status == EstimateStatus::ok ? "ok" : "flagged";
+  about["rows"] = estimate.rows;
+  about["runs"] = estimate.runs;
+  about["missing_observations"] = estimate.missing;
+  about["pairs"] = estimate.pairs;
+  about["alpha"] = estimate.alpha;
+  about["visits"] = table2(estimate.visits, a, s);
+  about["clipped_share"] = table2(estimate.clipped, a, s);
+  about["flagged_rows"] = flagged_rows(model, estimate);
+  about["warnings"] = estimate.warnings;
+  if (!estimate.standard_error.empty()) {
+    about["confidence"] = estimate.confidence;
+    about["batches"] = estimate.num_batches;
+    about["standard_error"] = table3(estimate.standard_error, a, s);
+    about["lower"] = table3(estimate.lower, a, s);
+    about["upper"] = table3(estimate.upper, a, s);
+  }
+  document["estimate"] = std::move(about);
+  return document;
+}
+
+EstimateDocument read_estimate(const std::string& path) {
+  const std::string text = read_text_file(path);
+  EstimateDocument document{parse_model(text, path), {}, 0.0, {}, {}};
+  const Json json = parse_json(text, path);
+  const JsonView root(json, path);
+  if (!document.model.has_transition()) root.fail("key \"transition\" is missing");
+  if (!root.has("estimate")) return document;
+  const JsonView about = root.at("estimate");
+  document.estimator = about.at("estimator").as_string();
+  if (about.has("confidence")) {
+    const int s = document.model.num_states();
+    const std::array<int, 3> extents = {document.model.num_actions(), s, s};
+    document.confidence = about.at("confidence").as_double();
+    document.lower = about.at("lower").as_array(extents);
+    document.upper = about.at("upper").as_array(extents);
+  }
+  return document;
+}
+
+void write_estimate(const std::string& path, const Pomdp& model,
+                    const TransitionEstimate& estimate) {
+  write_text_file(path, dump_json(estimate_to_json(model, estimate)));
+}
+
+}  // namespace oas

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// The document of an estimate: the model with its transition replaced by the estimate and an
+/// `estimate` object beside it (docs/formats.md), so that it can be read as a model everywhere.
+[[nodiscard]] nlohmann::ordered_json estimate_to_json(const Pomdp& model,
+                                                      const TransitionEstimate& estimate);
+
+/// An estimate file read back: the learned model, and its intervals where it has them.
+struct EstimateDocument {
+  Pomdp model;
+  std::string estimator;      ///< empty for a plain model file
+  double confidence = 0.0;    ///< 0: no intervals
+  std::vector<double> lower;  ///< [a][s][s']
+  std::vector<double> upper;
+};
+
+/// Reads an estimate or a plain model with transition. Throws ParseError naming file, path, value.
+[[nodiscard]] EstimateDocument read_estimate(const std::string& path);
+
+/// Writes it; the file appears complete or not at all.
+void write_estimate(const std::string& path, const Pomdp& model,
+                    const TransitionEstimate& estimate);
+
+}  // namespace oas

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_counts.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// Options of the moment estimators.
+struct OasOptions {
+  std::string name = "oas";  ///< recorded in the result
+  double confidence = 0.95;  ///< level of each interval, in (0, 1)
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// The Observation-Aware Spectral estimator (the paper's Algorithm 1 when the moments come from
+/// disjoint pairs of one run): from D_a = Σ_{a'} L_a N_{a,a'} L_{a'}ᵀ,
+///   T̂_a = rows of D_a, negatives set to 0, then divided by their sum;
+/// a row with no positive mass becomes uniform and is flagged. Clipping comes after the sum over
+/// a': any non-linear step per (a,a') block makes the estimator inconsistent for reactive policies.
+///
+/// Standard errors by the delta method over the batches b of the series, with
+/// R = D(s,s')/D(s,·):  se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the
+/// dependence between neighbouring pairs; intervals R ± t_{B-1} se, cut to [0,1] and stretched to
+/// hold T̂ where it was clipped. O(B A S²).
+[[nodiscard]] TransitionEstimate estimate_oas(const MomentSeries& series,
+                                              const LeftInverses& inverses, const Pomdp& model,
+                                              const OasOptions& options = {});
+
+/// The same from bare counts of pairs of weight 1; without error bars. In `after` timing this is
+/// only valid when actions do not depend on observations.
+[[nodiscard]] TransitionEstimate estimate_oas(const PairCounts& counts, const Pomdp& model,
+                                              const OasOptions& options = {});
+
+}  // namespace oas

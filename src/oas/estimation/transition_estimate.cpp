@@ -1,0 +1,17 @@
+#include "oas/estimation/transition_estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace oas {
+
+std::string TransitionEstimate::brief() const {
+  if (status == EstimateStatus::not_run) return "not run";
+  const auto total = std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
+  std::string text = fmt::format("{}: {} pairs from {} rows", estimator, total, rows);
+  if (!flagged.empty()) text += fmt::format(", {} rows of T not determined", flagged.size());
+  return text;
+}
+
+}  // namespace oas

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oas/core/index.hpp"
+#include "oas/model/transition_model.hpp"
+
+namespace oas {
+
+/// What became of an estimate.
+enum class EstimateStatus {
+  not_run,
+  ok,
+  flagged,  ///< some rows could not be determined and are uniform
+};
+
+/// A row T_a(s,·) that the data could not determine; it was set to uniform.
+struct FlaggedRow {
+  Action action;
+  State state;
+  std::string reason;
+};
+
+/// A transition model with what is needed to trust it or not. Tables are [action][state][next]
+/// unless said otherwise.
+struct TransitionEstimate {
+  std::string estimator;  ///< its name in the table of estimators
+  EstimateStatus status = EstimateStatus::not_run;
+  TransitionModel transition;
+
+  double confidence = 0.95;            ///< level of each single interval
+  std::vector<double> standard_error;  ///< NaN where unknown; empty: too few data for error bars
+  std::vector<double> lower;           ///< confidence limits, inside [0,1]; same size
+  std::vector<double> upper;
+  int num_batches = 0;  ///< independent pieces the error bars are made of
+
+  std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
+  std::vector<double> alpha;        ///< [a]: σ_S(Z_a)
+  std::vector<double> visits;       ///< [a][s]: estimated number of pairs that started in (a,s)
+  std::vector<double> clipped;      ///< [a][s]: negative mass set to 0, as a share of |mass|
+  std::vector<FlaggedRow> flagged;
+  std::vector<std::string> warnings;
+
+  std::int64_t rows = 0;  ///< log rows read
+  std::int64_t runs = 0;
+  std::int64_t missing = 0;  ///< rows without observation
+
+  /// One line: estimator, pairs, status.
+  [[nodiscard]] std::string brief() const;
+};
+
+}  // namespace oas
