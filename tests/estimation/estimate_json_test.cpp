@@ -1,0 +1,73 @@
+#include "oas/estimation/estimate_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/oas.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace oas {
+namespace {
+
+using ::testing::HasSubstr;
+
+TransitionEstimate some_estimate(const Pomdp& model, std::size_t steps) {
+  const LeftInverses inverses(model);
+  ClosedLoop loop(model, {}, 1);
+  Trajectory rows;
+  loop.advance(steps, rows);
+  PairFolder folder(inverses, model.timing(), {});
+  folder.add(rows.actions, rows.observations, {});
+  return estimate_oas(folder.finish(), inverses, model);
+}
+
+TEST(EstimateJson, ReadsBackAsModelAndAsEstimate) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("estimate.json");
+  const Pomdp model = machine_maintenance();
+  const TransitionEstimate estimate = some_estimate(model, 50'000);
+  write_estimate(path, model, estimate);
+  EXPECT_EQ(read_model(path), model.with_transition(estimate.transition));
+  const EstimateDocument document = read_estimate(path);
+  EXPECT_EQ(document.model.transition(), estimate.transition);
+  EXPECT_EQ(document.estimator, "oas");
+  EXPECT_EQ(document.confidence, 0.95);
+  EXPECT_EQ(document.lower, estimate.lower);
+  EXPECT_EQ(document.upper, estimate.upper);
+}
+
+TEST(EstimateJson, UnknownErrorsAreNullAndTooFewPairsHaveNone) {
+  const Pomdp model = pest_control();
+  EXPECT_FALSE(
+      estimate_to_json(model, some_estimate(model, 100))["estimate"].contains("confidence"));
+  TransitionEstimate estimate = some_estimate(model, 50'000);
+  estimate.standard_error[0] = std::nan("");
+  const auto document = estimate_to_json(model, estimate);
+  EXPECT_TRUE(document["estimate"]["standard_error"][0][0][0].is_null());
+}
+
+TEST(EstimateJson, PlainModelsAreFineAndMissingTransitionsAreNot) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("model.json");
+  write_model(path, pest_control());
+  EXPECT_EQ(read_estimate(path).confidence, 0.0);
+  write_model(path, pest_control().without_transition());
+  try {
+    static_cast<void>(read_estimate(path));
+    FAIL() << "no exception";
+  } catch (const ParseError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(path));
+    EXPECT_THAT(error.what(), HasSubstr("\"transition\" is missing"));
+  }
+}
+
+}  // namespace
+}  // namespace oas
