@@ -1,0 +1,215 @@
+#include "oas/theory/communication.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+// Arrows of Σ_a T_a as lists of successors, increasing.
+using Graph = std::vector<std::vector<int>>;
+
+Graph union_graph(const TransitionModel& transition) {
+  const int num_states = transition.num_states();
+  Graph successors(static_cast<std::size_t>(num_states));
+  std::vector<char> linked(static_cast<std::size_t>(num_states));
+  for (int s = 0; s < num_states; ++s) {
+    std::fill(linked.begin(), linked.end(), 0);
+    for (int a = 0; a < transition.num_actions(); ++a) {
+      const auto row = transition.row(Action{a}, State{s});
+      for (std::size_t next = 0; next < row.size(); ++next) {
+        if (row[next] > 0.0) linked[next] = 1;
+      }
+    }
+    for (int next = 0; next < num_states; ++next) {
+      if (linked[static_cast<std::size_t>(next)] != 0) {
+        successors[static_cast<std::size_t>(s)].push_back(next);
+      }
+    }
+  }
+  return successors;
+}
+
+// Tarjan's algorithm with a stack of its own: models with many thousand states in a row are real,
+// and recursion that deep is not.
+class Classes {
+ public:
+  explicit Classes(const Graph& graph)
+      : graph_(graph), order_(graph.size(), -1), low_(graph.size()), class_of_(graph.size(), -1) {
+    for (int root = 0; root < static_cast<int>(graph.size()); ++root) {
+      if (at(order_, root) < 0) search(root);
+    }
+  }
+
+  [[nodiscard]] std::vector<int> take() && { return std::move(class_of_); }
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  struct Visit {
+    int node;
+    std::size_t next_successor;
+  };
+
+  static int& at(std::vector<int>& values, int i) { return values[static_cast<std::size_t>(i)]; }
+
+  void search(int root) {
+    enter(root);
+    while (!path_.empty()) {
+      Visit& visit = path_.back();
+      const auto& successors = graph_[static_cast<std::size_t>(visit.node)];
+      if (visit.next_successor < successors.size()) {
+        follow(visit.node, successors[visit.next_successor++]);
+      } else {
+        leave(visit.node);
+      }
+    }
+  }
+
+  void enter(int node) {
+    at(order_, node) = at(low_, node) = entered_++;
+    open_.push_back(node);
+    path_.push_back({node, 0});
+  }
+
+  void follow(int node, int next) {
+    if (at(order_, next) < 0) {
+      enter(next);
+    } else if (at(class_of_, next) < 0) {
+      at(low_, node) = std::min(at(low_, node), at(order_, next));
+    }
+  }
+
+  void leave(int node) {
+    path_.pop_back();
+    if (!path_.empty()) {
+      int& low = at(low_, path_.back().node);
+      low = std::min(low, at(low_, node));
+    }
+    if (at(low_, node) != at(order_, node)) return;
+    int member = -1;
+    while (member != node) {
+      member = open_.back();
+      open_.pop_back();
+      at(class_of_, member) = count_;
+    }
+    ++count_;
+  }
+
+  const Graph& graph_;
+  std::vector<int> order_;  // when a node was entered, -1: not yet
+  std::vector<int> low_;    // earliest open node that it reaches
+  std::vector<int> class_of_;
+  std::vector<int> open_;
+  std::vector<Visit> path_;
+  int entered_ = 0;
+  int count_ = 0;
+};
+
+// Steps from the roots by the shortest way, -1 where there is none.
+std::vector<int> distances(const Graph& graph, std::vector<int> roots) {
+  std::vector<int> distance(graph.size(), -1);
+  for (const int root : roots) distance[static_cast<std::size_t>(root)] = 0;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const auto node = static_cast<std::size_t>(roots[i]);
+    for (const int next : graph[node]) {
+      if (distance[static_cast<std::size_t>(next)] >= 0) continue;
+      distance[static_cast<std::size_t>(next)] = distance[node] + 1;
+      roots.push_back(next);
+    }
+  }
+  return distance;
+}
+
+// Period of the closed class of `member`: gcd over its arrows u→v of d(u) + 1 - d(v).
+long period_of(const Graph& graph, int member) {
+  const std::vector<int> distance = distances(graph, {member});
+  long period = 0;
+  for (std::size_t node = 0; node < graph.size(); ++node) {
+    if (distance[node] < 0) continue;
+    for (const int next : graph[node]) {
+      period = std::gcd(period, distance[node] + 1L - distance[static_cast<std::size_t>(next)]);
+    }
+  }
+  return period;
+}
+
+std::vector<bool> find_closed(const Graph& graph, std::span<const int> class_of, int count) {
+  std::vector<bool> closed(static_cast<std::size_t>(count), true);
+  for (std::size_t node = 0; node < graph.size(); ++node) {
+    for (const int next : graph[node]) {
+      if (class_of[static_cast<std::size_t>(next)] != class_of[node]) {
+        closed[static_cast<std::size_t>(class_of[node])] = false;
+      }
+    }
+  }
+  return closed;
+}
+
+long long_run_period(const Graph& graph, const CommunicationReport& report) {
+  long period = 1;
+  std::vector<bool> seen(report.class_closed.size(), false);
+  for (std::size_t node = 0; node < graph.size(); ++node) {
+    const auto id = static_cast<std::size_t>(report.class_of[node]);
+    if (seen[id] || !report.class_closed[id]) continue;
+    seen[id] = true;
+    period = std::lcm(period, period_of(graph, static_cast<int>(node)));
+  }
+  return period;
+}
+
+std::vector<State> find_unreachable(const Graph& graph, std::span<const double> start) {
+  std::vector<int> roots;
+  for (std::size_t s = 0; s < start.size(); ++s) {
+    if (start[s] > 0.0) roots.push_back(static_cast<int>(s));
+  }
+  const std::vector<int> distance = distances(graph, std::move(roots));
+  std::vector<State> unreachable;
+  for (std::size_t s = 0; s < distance.size(); ++s) {
+    if (distance[s] < 0) unreachable.emplace_back(s);
+  }
+  return unreachable;
+}
+
+}  // namespace
+
+int CommunicationReport::num_closed_classes() const {
+  return static_cast<int>(std::count(class_closed.begin(), class_closed.end(), true));
+}
+
+std::string CommunicationReport::brief() const {
+  std::string text = class_of.empty()       ? "not analysed"
+                     : strongly_connected() ? "all states reach each other"
+                                            : fmt::format("{} classes of states, {} of them closed",
+                                                          num_classes(), num_closed_classes());
+  if (period != 1) text += fmt::format(", period {}", period);
+  if (!absorbing.empty()) text += fmt::format(", {} absorbing", absorbing.size());
+  if (!unreachable.empty()) {
+    text += fmt::format(", {} out of reach of the start", unreachable.size());
+  }
+  return text;
+}
+
+CommunicationReport analyse_communication(const TransitionModel& transition,
+                                          std::span<const double> start) {
+  OAS_REQUIRE(start.size() == static_cast<std::size_t>(transition.num_states()),
+              "start has {} entries for {} states", start.size(), transition.num_states());
+  const Graph graph = union_graph(transition);
+  CommunicationReport report;
+  Classes classes(graph);
+  const int count = classes.count();
+  report.class_of = std::move(classes).take();
+  report.class_closed = find_closed(graph, report.class_of, count);
+  report.unreachable = find_unreachable(graph, start);
+  for (std::size_t s = 0; s < graph.size(); ++s) {
+    if (graph[s].size() == 1 && graph[s][0] == static_cast<int>(s))
+      report.absorbing.emplace_back(s);
+  }
+  report.period = long_run_period(graph, report);
+  return report;
+}
+
+}  // namespace oas
