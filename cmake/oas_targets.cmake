@@ -16,6 +16,7 @@ set(oas_warnings
 set(oas_never_errors
   -Wno-error=array-bounds
   $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-error=restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-error=stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-error=stringop-overread>)
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -14,9 +15,22 @@ namespace oas {
 
 namespace {
 
-bool is_regular_or_absent(const std::string& path) {
+// Pipes and devices cannot be replaced by renaming, and /dev/stdout must not be even when it leads
+// to a regular file.
+bool is_written_directly(const std::string& path) {
   struct stat info = {};
-  return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+  return path.starts_with("/dev/") || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
+}
+
+// Where a chain of symbolic links leads, whether or not it exists: that file is to be replaced, not
+// the link.
+std::string target_of(std::filesystem::path path) {
+  constexpr int kLongestChain = 16;
+  std::error_code error;
+  for (int i = 0; i < kLongestChain && std::filesystem::is_symlink(path, error); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path.string();
 }
 
 // mkstemp makes private files; give the result the permissions an ordinary new file would have.
@@ -52,9 +66,10 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat info = {};
   OAS_REQUIRE(stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode),
               "{}: is a folder, not a file", path_);
-  if (!is_regular_or_absent(path_)) {
+  if (is_written_directly(path_)) {
     file_ = std::fopen(path_.c_str(), "wb");
   } else {
+    path_ = target_of(path_);
     temporary_ = path_ + ".XXXXXX";
     const int descriptor = mkstemp(temporary_.data());
     if (descriptor >= 0) {
