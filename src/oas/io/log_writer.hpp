@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "oas/model/pomdp.hpp"
+#include "oas/model/trajectory.hpp"
+
+namespace oas {
+
+/// The optional columns of a log that is written.
+struct LogColumns {
+  bool run = false;
+  bool propensity = false;
+  bool reward = false;
+  bool state = false;
+};
+
+/// Writes a log "oas-log/1" that LogReader reads back to the same rows: the timing line, the header
+/// (run, action, observation, propensity, reward, state, those that are there), one line per row.
+/// Names where the model has names, else indices; numbers with the shortest digits that read back
+/// to the same double. The same rows give the same bytes.
+///
+/// The ending of the path chooses gzip (.gz) or zstd (.zst); "-" is standard output. The file
+/// appears complete or not at all: without commit() nothing is left behind. A full disk throws
+/// IoError.
+class LogWriter {
+ public:
+  /// Throws InvalidArgument when the path cannot be written. Keeps no reference to the model.
+  LogWriter(const std::string& path, const Pomdp& model, LogColumns columns);
+  ~LogWriter();
+  LogWriter(LogWriter&& other) noexcept;
+  LogWriter& operator=(LogWriter&& other) noexcept;
+
+  /// Appends the rows of `block`, which belong to run number `run`; the next block of the same
+  /// number continues it. Throws InvalidArgument naming row and value when the block lacks a chosen
+  /// column, when a label is out of range, a propensity outside (0, 1] or a reward not finite, and
+  /// when the run changes in a log without `run` column; the log is then of no use. O(rows), no
+  /// allocation.
+  void write(const Trajectory& block, long run);
+
+  /// Completes the log. Throws InvalidArgument when it has no rows. The last call.
+  void commit();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace oas

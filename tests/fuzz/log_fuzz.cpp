@@ -1,0 +1,87 @@
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "fuzz/fuzz_target.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/io/log_reader.hpp"
+
+/// LogReader on any bytes: it gives rows that keep the contract or throws InvalidArgument, and the
+/// size of the blocks changes nothing.
+namespace {
+
+using namespace oas;  // NOLINT(google-build-using-namespace)
+
+Pomdp make_model(Labels states, Labels actions, Labels observations, Timing timing) {
+  PomdpParts parts;
+  parts.timing = timing;
+  parts.states = std::move(states);
+  parts.actions = std::move(actions);
+  parts.observations = std::move(observations);
+  parts.sensors = ObservationModel(2, 3, 4, std::vector<double>(24, 0.25));
+  return Pomdp(std::move(parts));
+}
+
+const Pomdp& indexed() {
+  static const Pomdp model =
+      make_model(Labels(2, "state"), Labels(3, "action"), Labels(4, "observation"), Timing::before);
+  return model;
+}
+
+const Pomdp& named() {
+  static const Pomdp model =
+      make_model(Labels({"dry", "wet"}, "state"), Labels({"go", "stay", "turn, left"}, "action"),
+                 Labels({"red", "green", "\"blue\"", "größe"}, "observation"), Timing::after);
+  return model;
+}
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+template <class Indices>
+void require_range(const Indices& indices, int lowest, int size) {
+  for (const auto index : indices) require(index >= lowest && index < size);
+}
+
+void require_contract(const LogReader& reader, const LogBlock& block, std::size_t max_rows) {
+  const Trajectory& rows = block.rows;
+  require(rows.size() >= 1 && rows.size() <= max_rows);
+  require(rows.observations.size() == rows.size());
+  require(rows.propensities.size() == (reader.has_propensity() ? rows.size() : 0));
+  require(rows.rewards.size() == (reader.has_reward() ? rows.size() : 0));
+  require(rows.states.size() == (reader.has_state() ? rows.size() : 0));
+  require_range(rows.actions, 0, 3);
+  require_range(rows.observations, -1, 4);
+  require_range(rows.states, 0, 2);
+  for (const double propensity : rows.propensities) require(propensity > 0 && propensity <= 1);
+  for (const double reward : rows.rewards) require(reward - reward == 0);
+  for (const std::size_t start : block.run_starts) require(start < rows.size());
+}
+
+// What there is to see of a log: its rows and runs, then how it ended.
+std::string summary(std::string_view bytes, const Pomdp& model, std::size_t max_rows) {
+  std::size_t rows = 0;
+  std::string text;
+  try {
+    LogReader reader(bytes_of(bytes), "log", model);
+    for (LogBlock block; reader.read_block(block, max_rows);) {
+      require_contract(reader, block, max_rows);
+      for (const std::size_t start : block.run_starts) text += fmt::format("{} ", rows + start);
+      rows += block.rows.size();
+    }
+    return text + fmt::format("{} rows, {} lines", rows, reader.line());
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const Pomdp* model : {&indexed(), &named()}) {
+    require(summary(bytes, *model, 3) == summary(bytes, *model, 100'000));
+  }
+  return 0;
+}
