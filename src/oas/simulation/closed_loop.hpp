@@ -27,9 +27,9 @@ struct PolicyOptions {
   std::string name = "belief";
   /// Minimum probability ι of every action, in [0, 1/A]; unset: 1/(10A). `uniform` and
   /// `round-robin` have none.
-  std::optional<double> min_action_probability;
+  std::optional<double> min_action_probability = std::nullopt;
   /// The transition model that the policy believes in; unset: the true one.
-  std::optional<TransitionModel> own_transition;
+  std::optional<TransitionModel> own_transition = std::nullopt;
 
   /// Throws InvalidArgument naming the field and the value.
   void validate(const Pomdp& model) const;

@@ -10,6 +10,7 @@ Environment::Environment(const Pomdp& model, Rng rng)
       transitions_(model.transition().values(), model.num_states()),
       observations_(model.sensors().values(), model.num_observations()),
       rewards_(model.reward().values().begin(), model.reward().values().end()),
+      reward_table_(model.reward().table()),
       rng_(rng),
       state_(sample_categorical(model.start(), rng_)) {}
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "oas/core/index.hpp"
@@ -45,6 +46,9 @@ class Environment {
         reward = rewards_.data() + row;
         break;
       case Reward::Kind::by_transition:
+        if (reward_table_ != nullptr) {
+          return {observation, reward_table_->row_at(row)(state_)(observation), now};
+        }
         reward = rewards_.data() +
                  (static_cast<std::size_t>(row) * num_states_ + state_) * num_observations_ +
                  observation;
@@ -64,6 +68,7 @@ class Environment {
   AliasTables transitions_;   // row a*S+s
   AliasTables observations_;  // row a*S+s
   std::vector<double> rewards_;
+  std::shared_ptr<const RewardTable> reward_table_;  // instead of rewards_ when R is large
   Rng rng_;
   State state_;
 };

@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/experiments/empirical_error.hpp"
+#include "oas/simulation/policies.hpp"
+#include "oas/theory/communication.hpp"
+#include "oas/theory/ergodicity.hpp"
+#include "oas/theory/estimation_bounds.hpp"
+#include "oas/theory/revealing.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  Common common;
+  std::string model;
+  double target = 0.05;
+  EmpiricalErrorOptions trial;
+  std::optional<double> iota;
+};
+
+// Text and JSON of one report, section by section.
+struct Report {
+  std::string text;
+  Json json;
+};
+
+void report_sensors(const Pomdp& model, const SensorReport& sensors, Report& report) {
+  Table table({"action", "alpha", "singular values of the sensor"});
+  for (int a = 0; a < model.num_actions(); ++a) {
+    const ActionSensor& sensor = sensors.actions[static_cast<std::size_t>(a)];
+    table.add({model.actions()[a], fmt::format("{:.4f}", sensor.alpha),
+               fmt::format("{:.3f}", fmt::join(sensor.singular_values, " "))});
+    report.json["sensors"].push_back({{"action", model.actions()[a]},
+                                      {"alpha", sensor.alpha},
+                                      {"rank", sensor.rank},
+                                      {"singular_values", sensor.singular_values}});
+  }
+  report.json["alpha"] = sensors.alpha;
+  report.text += "\nsensors\n" + table.text();
+  if (sensors.revealing()) {
+    report.text += fmt::format("  alpha {:.4f}: the least revealing action is {}\n", sensors.alpha,
+                               model.actions()[sensors.weakest]);
+  } else {
+    std::vector<std::string> blind;
+    for (const Action a : sensors.blind_actions()) blind.push_back(model.actions()[a]);
+    report.text +=
+        fmt::format("  not all states can be told apart under: {}\n", fmt::join(blind, ", "));
+  }
+}
+
+void report_dynamics(const Pomdp& model, const ErgodicityReport& ergodicity,
+                     const CommunicationReport& communication, Report& report) {
+  report.text += fmt::format("\ndynamics\n  {}\n  {}\n", communication.brief(), ergodicity.brief());
+  const auto names = [&](const std::vector<State>& states) {
+    std::vector<std::string> list;
+    for (const State s : states) list.push_back(model.states()[s]);
+    return list;
+  };
+  for (const auto& [what, states] :
+       {std::pair("unreachable from the start", names(communication.unreachable)),
+        std::pair("absorbing", names(communication.absorbing))}) {
+    if (!states.empty()) report.text += fmt::format("  {}: {}\n", what, fmt::join(states, ", "));
+  }
+  report.json["dynamics"] = {{"epsilon", ergodicity.min_transition},
+                             {"dobrushin", ergodicity.coefficient},
+                             {"second_eigenvalue", ergodicity.second_eigenvalue},
+                             {"smallest_stationary", ergodicity.min_stationary},
+                             {"ergodic", communication.ergodic()},
+                             {"unreachable", names(communication.unreachable)},
+                             {"absorbing", names(communication.absorbing)}};
+}
+
+// The lemma's number of steps for the uniform policy, whose stationary quantities are known
+// exactly.
+std::optional<double> steps_by_bound(const Options& options, const Pomdp& model,
+                                     const SensorReport& sensors,
+                                     const ErgodicityReport& ergodicity) {
+  if (!(ergodicity.min_stationary > 0.0) || !(ergodicity.state_action_coefficient < 1.0)) {
+    return std::nullopt;
+  }
+  StationaryRadiusInputs inputs;
+  inputs.num_states = model.num_states();
+  inputs.num_actions = model.num_actions();
+  inputs.alpha = sensors.alpha;
+  inputs.min_state_probability = ergodicity.min_stationary;
+  inputs.min_action_probability = 1.0 / model.num_actions();
+  inputs.contraction = ergodicity.state_action_coefficient;
+  return steps_for_stationary_radius(inputs, options.target);
+}
+
+EmpiricalErrorOptions trial_options(const Options& options, const Pomdp& model) {
+  EmpiricalErrorOptions trial = options.trial;
+  // A model without reward gives a greedy policy nothing to be greedy about.
+  if (model.reward().kind() == Reward::Kind::none) trial.policy.name = "uniform";
+  if (trial.policy.name == "belief" || trial.policy.name == "memoryless") {
+    trial.policy.min_action_probability = options.iota.value_or(default_floor(model.num_actions()));
+  }
+  return trial;
+}
+
+void report_data(const Options& options, const Pomdp& model, const SensorReport& sensors,
+                 const ErgodicityReport& ergodicity, Report& report) {
+  const auto bound = steps_by_bound(options, model, sensors, ergodicity);
+  const EmpiricalErrorOptions trial = trial_options(options, model);
+  const EmpiricalError error = empirical_error(model, trial, options.common.parallelism());
+  const double needed = error.steps_for(options.target, trial.steps);
+  report.text += fmt::format(
+      "\nhow many steps for an error of {} (Frobenius norm over all actions)?\n"
+      "  the paper's bound asks for {} steps (uniform policy, with probability 0.9)\n"
+      "  simulated on this model, {} steps gave {:.3f} ± {:.3f} ({}, policy {}, {} runs);\n"
+      "  at the 1/√n rate {} steps give {}\n",
+      options.target, bound ? big_number(*bound) : "infinitely many",
+      big_number(static_cast<double>(trial.steps)), error.mean, error.standard_error,
+      trial.estimator, trial.policy.name, trial.replications, big_number(std::ceil(needed)),
+      options.target);
+  report.json["data"] = {{"target_error", options.target},
+                         {"bound_steps", bound ? Json(*bound) : Json(nullptr)},
+                         {"simulated_steps", trial.steps},
+                         {"simulated_error", error.mean},
+                         {"simulated_error_standard_error", error.standard_error},
+                         {"predicted_steps", needed}};
+}
+
+void run(const Options& options) {
+  const Pomdp model = load_model(options.model);
+  Report report;
+  report.text = model.brief() + "\n";
+  if (model.discount()) {
+    report.text += fmt::format(
+        "discount {} is carried along and not used: the average reward over "
+        "an endless run is what counts\n",
+        *model.discount());
+  }
+  const SensorReport sensors = analyse_sensors(model.sensors());
+  report_sensors(model, sensors, report);
+  bool learnable = sensors.revealing();
+  if (model.has_transition()) {
+    const CommunicationReport communication =
+        analyse_communication(model.transition(), model.start());
+    const ErgodicityReport ergodicity = analyse_ergodicity(model.transition());
+    report_dynamics(model, ergodicity, communication, report);
+    learnable = learnable && communication.strongly_connected();
+    if (learnable) report_data(options, model, sensors, ergodicity, report);
+  } else {
+    report.text += "\nno transition model: only the sensors were judged\n";
+  }
+  report.json["learnable"] = learnable;
+  report.text +=
+      learnable ? "\nverdict: every row of the transition model can be learned from logs\n"
+      : sensors.revealing()
+          ? "\nverdict: rows of states that are left for good cannot be learned from one "
+            "long run; use many runs from the start\n"
+          : "\nverdict: pairs of observations cannot identify the transition model\n";
+  if (options.common.json) print_json(report.json);
+  print(options.common, report.text);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      add_verb(app, "check", "What is this model, can it be learned, with how much data",
+               options->common, [options] { run(*options); });
+  EmpiricalErrorOptions& trial = options->trial;
+  verb->add_option("MODEL", options->model, "Model file or problem name")->required();
+  verb->add_option("--target-error", options->target,
+                   "Error wanted, Frobenius norm over all actions")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--estimator", trial.estimator, "Estimator of the trial")->capture_default_str();
+  verb->add_option("--policy", trial.policy.name, "Policy of the trial")->capture_default_str();
+  verb->add_option("--iota", options->iota, "Smallest action probability (default: 1/(10 A))");
+  verb->add_option("--steps", trial.steps, "Steps of each run of the trial")->capture_default_str();
+  verb->add_option("--runs", trial.replications, "Runs of the trial")->capture_default_str();
+  verb->add_option("--seed", trial.seed, "Same seed, same trial")->capture_default_str();
+}
+
+}  // namespace oas::cli

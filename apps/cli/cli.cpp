@@ -1,0 +1,144 @@
+#include "cli.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/problems/named.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool file_exists(const std::string& path) {
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0;
+}
+
+// Characters of UTF-8 text: bytes that do not continue one.
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+void write_stdout(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw IoError("standard output: write failed");
+  }
+}
+
+}  // namespace
+
+CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
+                   std::function<void()> run) {
+  CLI::App* verb = app.add_subcommand(name, summary);
+  verb->add_flag("--json", common.json, "Print a JSON document instead of text");
+  verb->add_flag("-q,--quiet", common.quiet, "Print nothing but errors and results asked for");
+  verb->add_option("--threads", common.threads,
+                   "Threads to use, 0 = all cores; never changes results")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  verb->callback(std::move(run));
+  return verb;
+}
+
+Pomdp load_model(const std::string& name) {
+  if (file_exists(name)) return read_model(name);
+  std::string names;
+  for (const ProblemInfo& info : problems()) {
+    if (info.name == name) return info.make();
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  }
+  detail::throw_invalid_argument(
+      fmt::format("{}: no such file, and no problem of that name (known: {})", name, names));
+}
+
+void print(const Common& common, const std::string& text) {
+  if (!common.quiet && !common.json) write_stdout(text);
+}
+
+void print_json(const nlohmann::ordered_json& document) { write_stdout(dump_json(document)); }
+
+void warn(const Common& common, const std::string& text) {
+  if (!common.quiet) fmt::print(stderr, "warning: {}\n", text);
+}
+
+Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+
+void Table::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+std::string Table::text(const std::string& indent) const {
+  std::vector<std::size_t> width(rows_.front().size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], columns_of(row[c]));
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    out += indent + row[0] + std::string(width[0] - columns_of(row[0]), ' ');
+    for (std::size_t c = 1; c < row.size(); ++c) {
+      out += std::string(2 + width[c] - columns_of(row[c]), ' ') + row[c];
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+Progress::Progress(const Common& common, std::string what, std::int64_t total)
+    : what_(std::move(what)),
+      total_(total),
+      enabled_(!common.quiet && isatty(STDERR_FILENO) != 0),
+      started_(now()),
+      last_drawn_(started_) {}
+
+Progress::~Progress() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::add(std::int64_t done) {
+  done_ += done;
+  if (!enabled_) return;
+  const double time = now();
+  if (time - started_ < 1.0 || time - last_drawn_ < 0.1) return;
+  last_drawn_ = time;
+  draw(time - started_);
+}
+
+void Progress::draw(double seconds) {
+  drawn_ = true;
+  const double rate = static_cast<double>(done_) / seconds;
+  if (total_ <= 0) {
+    fmt::print(stderr, "\r\033[K{} {} ({}/s)", what_, big_number(static_cast<double>(done_)),
+               big_number(std::round(rate)));
+  } else {
+    constexpr int kWidth = 30;
+    const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+    const int filled = static_cast<int>(share * kWidth);
+    fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {:.0f} s left", what_, "", filled,
+               "", kWidth - filled, 100.0 * share, seconds * (1.0 - share) / std::max(share, 1e-9));
+  }
+  std::fflush(stderr);
+}
+
+std::string big_number(double value) {
+  if (!(value < 1e12)) return fmt::format("{:.1e}", value);
+  std::string digits = fmt::format("{:.0f}", value);
+  for (auto i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) digits.insert(i, ",");
+  return digits;
+}
+
+}  // namespace oas::cli

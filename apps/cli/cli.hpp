@@ -1,0 +1,89 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "oas/core/parallel.hpp"
+#include "oas/model/pomdp.hpp"
+
+/// What the verbs of `oas` share. A verb is one file: it declares its options, calls the library,
+/// prints, and throws on trouble; main() turns exceptions into exit codes.
+namespace oas::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kBadInput = 2;
+
+/// Options that every verb understands.
+struct Common {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;
+
+  [[nodiscard]] Parallelism parallelism() const { return {threads}; }
+};
+
+/// Declares one verb with the common options; `run` is called after parsing.
+CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
+                   std::function<void()> run);
+
+/// A model file, or the name of a ready-made problem when there is no such file.
+[[nodiscard]] Pomdp load_model(const std::string& name);
+
+/// Prints to standard output unless `quiet` is set; a full pipe or disk is an IoError.
+void print(const Common& common, const std::string& text);
+void print_json(const nlohmann::ordered_json& document);
+
+/// Prints "warning: …" to standard error unless `quiet` is set.
+void warn(const Common& common, const std::string& text);
+
+/// A text table with left-aligned first column and right-aligned others.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header);
+  void add(std::vector<std::string> row);
+  [[nodiscard]] std::string text(const std::string& indent = "  ") const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A progress bar on standard error, shown only on a terminal, only when not quiet, and only for
+/// work that takes longer than a second.
+class Progress {
+ public:
+  /// `total` 0: unknown, shows the count only.
+  Progress(const Common& common, std::string what, std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void add(std::int64_t done);
+
+ private:
+  void draw(double seconds);
+
+  std::string what_;
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  bool enabled_;
+  bool drawn_ = false;
+  double started_;
+  double last_drawn_;
+};
+
+/// 1234567 → "1,234,567"; 1e12 and beyond → "1.2e+12".
+[[nodiscard]] std::string big_number(double value);
+
+void add_list(CLI::App& app);
+void add_problem(CLI::App& app);
+void add_check(CLI::App& app);
+void add_simulate(CLI::App& app);
+void add_estimate(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_filter(CLI::App& app);
+
+}  // namespace oas::cli

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/estimation/estimate_json.hpp"
+#include "oas/experiments/log_estimation.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct Options {
+  Common common;
+  std::string model;
+  std::vector<std::string> logs;
+  LogEstimationOptions estimation;
+  std::string output;
+};
+
+std::string entry(const TransitionEstimate& estimate, std::size_t index, double value) {
+  if (estimate.standard_error.empty()) return fmt::format("{:.4f}", value);
+  const double error = estimate.standard_error[index];
+  return std::isfinite(error) ? fmt::format("{:.4f} ± {:.4f}", value, error)
+                              : fmt::format("{:.4f} ± ?", value);
+}
+
+// Matrices of more states than this are left to the file.
+constexpr int kLargestPrinted = 8;
+
+std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
+  std::string text;
+  std::size_t index = 0;
+  for (int a = 0; a < model.num_actions(); ++a) {
+    text += fmt::format("\n{} ({} pairs, alpha {:.3g})\n", model.actions()[a],
+                        big_number(static_cast<double>(estimate.pairs[a])), estimate.alpha[a]);
+    std::vector<std::string> header = {"from \\ to"};
+    for (int s = 0; s < model.num_states(); ++s) header.push_back(model.states()[s]);
+    Table table(std::move(header));
+    for (int s = 0; s < model.num_states(); ++s) {
+      std::vector<std::string> row = {model.states()[s]};
+      for (int next = 0; next < model.num_states(); ++next, ++index) {
+        row.push_back(
+            entry(estimate, index, estimate.transition(Action{a}, State{s}, State{next})));
+      }
+      table.add(std::move(row));
+    }
+    text += table.text();
+  }
+  return text;
+}
+
+void run(const Options& options) {
+  const Pomdp model = load_model(options.model);
+  Progress progress(options.common, "rows read", 0);
+  const TransitionEstimate estimate =
+      estimate_from_logs(model, options.logs, options.estimation, options.common.parallelism(),
+                         [&](std::int64_t rows) { progress.add(rows); });
+  if (!options.output.empty()) write_estimate(options.output, model, estimate);
+  for (const std::string& warning : estimate.warnings) warn(options.common, warning);
+  if (options.common.json) print_json(estimate_to_json(model, estimate)["estimate"]);
+  std::string text = estimate.brief() + "\n";
+  if (estimate.missing > 0) {
+    text += fmt::format("{} rows without observation\n",
+                        big_number(static_cast<double>(estimate.missing)));
+  }
+  if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate);
+  if (!estimate.standard_error.empty()) {
+    text += fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
+  }
+  if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
+  print(options.common, text);
+}
+
+}  // namespace
+
+void add_estimate(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      add_verb(app, "estimate", "Learn the transition model from logs and the known sensors",
+               options->common, [options] { run(*options); });
+  verb->add_option("MODEL", options->model,
+                   "Model file or problem name; its transition is not used")
+      ->required();
+  verb->add_option("LOG", options->logs,
+                   "Log files (CSV, plain, gzip or zstd); - is standard input")
+      ->required();
+  verb->add_option("--estimator", options->estimation.estimator, "Estimator (see oas list)")
+      ->capture_default_str();
+  verb->add_option("--confidence", options->estimation.confidence, "Level of each interval")
+      ->capture_default_str();
+  verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
+                 "My word: logged actions were chosen without looking at observations");
+  verb->add_option("-o,--output", options->output, "Estimate to write (a model file)");
+}
+
+}  // namespace oas::cli

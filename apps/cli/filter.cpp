@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/belief/smoother.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/io/csv_cell.hpp"
+#include "oas/io/log_reader.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct Options {
+  Common common;
+  std::string model;
+  std::string log;
+  std::string output;
+};
+
+struct Run {
+  std::vector<Action> actions;
+  std::vector<Observation> observations;
+};
+
+struct Totals {
+  std::int64_t rows = 0;
+  std::int64_t runs = 0;
+  std::int64_t seen = 0;
+  std::int64_t impossible = 0;
+  double log_likelihood = 0.0;
+  std::vector<double> last_belief;
+};
+
+std::string header(const Pomdp& model) {
+  std::string text = "run,step,action,observation";
+  for (const char* what : {"belief", "smoothed"}) {
+    for (int s = 0; s < model.num_states(); ++s) {
+      text += "," + csv_cell(fmt::format("{}_{}", what, model.states()[s]));
+    }
+  }
+  return text + ",likeliest\n";
+}
+
+void append(std::string& line, std::span<const double> values) {
+  for (const double value : values) fmt::format_to(std::back_inserter(line), ",{:.6g}", value);
+}
+
+void write_run(const Pomdp& model, const Run& run, AtomicFile& out, Progress& progress,
+               Totals& totals) {
+  std::string text;
+  const std::size_t n = run.actions.size();
+  const std::int64_t number = totals.runs++;
+  smooth(model, run.actions, run.observations,
+         [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
+             double probability) {
+           const bool last = t == n;
+           const bool seen = !last && run.observations[t] != kMissing;
+           fmt::format_to(std::back_inserter(text), "{},{},{},{}", number, t,
+                          last ? "" : csv_cell(model.actions()[run.actions[t]]),
+                          seen ? csv_cell(model.observations()[run.observations[t]]) : "");
+           append(text, belief);
+           append(text, smoothed);
+           const auto best = std::max_element(smoothed.begin(), smoothed.end()) - smoothed.begin();
+           text += fmt::format(",{}\n", csv_cell(model.states()[static_cast<int>(best)]));
+           if (seen && probability > 0.0) totals.log_likelihood += std::log(probability);
+           totals.seen += seen && probability > 0.0;
+           totals.impossible += seen && !(probability > 0.0);
+           if (last) totals.last_belief.assign(belief.begin(), belief.end());
+           if (text.size() > (1 << 16) || last) {
+             out.write(text);
+             text.clear();
+             progress.add(0);
+           }
+         });
+  totals.rows += static_cast<std::int64_t>(n);
+  progress.add(static_cast<std::int64_t>(n));
+}
+
+Totals filter_log(const Options& options, const Pomdp& model, AtomicFile& out) {
+  Progress progress(options.common, "rows filtered", 0);
+  LogReader reader(options.log, model);
+  Totals totals;
+  Run run;
+  out.write(header(model));
+  const auto close_run = [&] {
+    if (!run.actions.empty()) write_run(model, run, out, progress, totals);
+    run = {};
+  };
+  for (LogBlock block; reader.read_block(block, 1 << 16);) {
+    auto next_start = block.run_starts.begin();
+    for (std::size_t t = 0; t < block.rows.size(); ++t) {
+      if (next_start != block.run_starts.end() && *next_start == t) {
+        close_run();
+        ++next_start;
+      }
+      run.actions.push_back(block.rows.actions[t]);
+      run.observations.push_back(block.rows.observations[t]);
+    }
+  }
+  close_run();
+  return totals;
+}
+
+void run(const Options& options) {
+  const Pomdp model = load_model(options.model);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model to filter with", options.model);
+  AtomicFile out(options.output);
+  const Totals totals = filter_log(options, model, out);
+  out.commit();
+  if (totals.impossible > 0) {
+    warn(options.common, fmt::format("{} observations have probability 0 under this model and were "
+                                     "skipped: the model or the log is wrong",
+                                     totals.impossible));
+  }
+  const double per_step =
+      totals.log_likelihood / static_cast<double>(std::max<std::int64_t>(totals.seen, 1));
+  if (options.common.json) {
+    print_json({{"rows", totals.rows},
+                {"runs", totals.runs},
+                {"log_likelihood_per_observation", per_step},
+                {"impossible_observations", totals.impossible},
+                {"last_belief", totals.last_belief}});
+  }
+  std::string text = fmt::format("{}: {} rows, {} run{}, log-likelihood per observation {:.5f}\n",
+                                 options.output, big_number(static_cast<double>(totals.rows)),
+                                 totals.runs, totals.runs == 1 ? "" : "s", per_step);
+  text += "belief after the last row:\n";
+  for (int s = 0; s < model.num_states(); ++s) {
+    text += fmt::format("  {:<20} {:.4f}\n", model.states()[s],
+                        totals.last_belief[static_cast<std::size_t>(s)]);
+  }
+  print(options.common, text);
+}
+
+}  // namespace
+
+void add_filter(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, "filter", "Beliefs and smoothed states along a log",
+                            options->common, [options] { run(*options); });
+  verb->add_option("MODEL", options->model, "Model file or problem name, with transition")
+      ->required();
+  verb->add_option("LOG", options->log, "Log file; - is standard input")->required();
+  verb->add_option("-o,--output", options->output,
+                   "CSV to write: for each row the belief before it and the smoothed state")
+      ->required();
+  verb->footer(
+      "Row t tells about s_t, the state in which the row's action was taken: belief_* is "
+      "P(s_t | earlier rows), smoothed_* is P(s_t | all rows of the run), likeliest the "
+      "state of largest smoothed probability. One more line per run, without action, "
+      "tells about the state after its last row.");
+}
+
+}  // namespace oas::cli

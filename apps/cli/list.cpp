@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/estimation/estimators.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/simulation/closed_loop.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Rows>
+Json to_json(const Rows& rows) {
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back({{"name", row.name}, {"summary", row.summary}});
+  return list;
+}
+
+template <class Rows>
+std::string to_text(const char* title, const char* use, const Rows& rows) {
+  std::string text = fmt::format("{} ({})\n", title, use);
+  for (const auto& row : rows) text += fmt::format("  {:<22}{}\n", row.name, row.summary);
+  return text + "\n";
+}
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  const auto common = std::make_shared<Common>();
+  add_verb(app, "list", "Show the problems, policies and estimators there are", *common, [common] {
+    if (common->json) {
+      print_json({{"problems", to_json(problems())},
+                  {"policies", to_json(policies())},
+                  {"estimators", to_json(estimators())}});
+      return;
+    }
+    print(*common,
+          to_text("problems", "use the name as MODEL, or oas problem NAME -o FILE", problems()) +
+              to_text("policies", "oas simulate --policy NAME", policies()) +
+              to_text("estimators", "oas estimate --estimator NAME", estimators()));
+  });
+}
+
+}  // namespace oas::cli

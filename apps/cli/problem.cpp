@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/problems/random_pomdp.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct Options {
+  Common common;
+  std::string name;
+  RandomPomdpOptions random;
+  std::uint64_t seed = 1;
+  bool spread_peaks = false;
+  bool after = false;
+  bool hide_transition = false;
+  std::string output;
+};
+
+void write(const Options& options, const Pomdp& model, const std::string& brief) {
+  const Pomdp shown = options.hide_transition ? model.without_transition() : model;
+  write_model(options.output, shown);
+  if (options.common.json) print_json(model_to_json(shown));
+  print(options.common, fmt::format("{}: {}\n", options.output, brief));
+}
+
+void run(const Options& options) {
+  if (options.name != "random") {
+    const Pomdp model = make_problem(options.name);
+    write(options, model, model.brief());
+    return;
+  }
+  Rng rng({options.seed, 0, Role::problem});
+  RandomPomdpOptions wanted = options.random;
+  if (options.spread_peaks) wanted.peaks = PeakRule::spread_over_pairs;
+  if (options.after) wanted.timing = Timing::after;
+  const RandomPomdp random = random_pomdp(wanted, rng);
+  write(options, random.model, random.brief());
+}
+
+}  // namespace
+
+void add_problem(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, "problem", "Write a ready-made or random problem as a model file",
+                            options->common, [options] { run(*options); });
+  verb->add_option("NAME", options->name, "A problem of oas list, or: random")->required();
+  RandomPomdpOptions& random = options->random;
+  const char* group = "For NAME = random";
+  verb->add_option("--states", random.num_states, "Number of states")->group(group);
+  verb->add_option("--actions", random.num_actions, "Number of actions")->group(group);
+  verb->add_option("--observations", random.num_observations, "Number of observations")
+      ->group(group);
+  verb->add_option("--epsilon", random.min_transition,
+                   "Smallest transition probability (default: 1/(5 S))")
+      ->group(group);
+  verb->add_option("--peak", random.peak, "Weight added to the likely observation")->group(group);
+  verb->add_option("--alpha", random.min_alpha, "Draw the sensors again below this alpha")
+      ->group(group);
+  verb->add_flag("--spread-peaks", options->spread_peaks,
+                 "The authors' sensors: likely observations spread over (state, action) pairs")
+      ->group(group);
+  verb->add_flag("--after", options->after, "Timing after instead of before")->group(group);
+  verb->add_option("--seed", options->seed, "Same seed, same problem")->group(group);
+  verb->add_flag("--hide-transition", options->hide_transition,
+                 "Leave the transition model out: what a learner may know");
+  verb->add_option("-o,--output", options->output, "Model file to write")->required();
+}
+
+}  // namespace oas::cli

@@ -1,0 +1,148 @@
+"""Bad input: exit code 2 (1 where the work failed), a message that helps, nothing half-written."""
+
+import unittest
+
+from support import CliCase
+
+
+class Usage(CliCase):
+    def test_no_verb(self):
+        self.bad(says=["a command is required", "--help"])
+
+    def test_unknown_verb_and_option(self):
+        self.bad("conquer", says=["conquer"])
+        self.bad("list", "--loud", says=["--loud"])
+
+    def test_help_and_version(self):
+        self.assertIn("estimate", self.good("--help"))
+        self.assertIn("--estimator", self.good("estimate", "--help"))
+        self.assertRegex(self.good("--version"), r"^\d+\.\d+\.\d+\n$")
+
+    def test_names(self):
+        self.bad("check", "no-such", says=["no-such", "pest-control"])
+        self.bad("problem", "no-such", "-o", "x.json", says=["no-such", "pest-control"])
+        self.bad("simulate", "pest-control", "--policy", "magic", "--steps", 5, "-o", "x.csv",
+                 says=["magic", "round-robin"])
+        self.good("simulate", "pest-control", "--steps", 50, "-o", "log.csv")
+        self.bad("estimate", "pest-control", "log.csv", "--estimator", "magic", "-o", "x.json",
+                 says=["magic", "oas-overlap"])
+
+    def test_numbers(self):
+        for iota in ("0.6", "-0.1", "nan"):
+            self.bad("simulate", "pest-control", "--iota", iota, "--steps", 5, "-o", "x.csv",
+                     says=["minimum action probability"])
+        self.bad("simulate", "pest-control", "--steps", -5, "-o", "x.csv", says=["--steps"])
+        self.bad("simulate", "pest-control", "--steps", "many", "-o", "x.csv", says=["many"])
+        self.bad("check", "pest-control", "--target-error", 0, says=["--target-error"])
+        self.bad("problem", "random", "--states", 0, "-o", "x.json", says=["num_states", "0"])
+        self.good("simulate", "pest-control", "--steps", 50, "-o", "log.csv")
+        self.bad("estimate", "pest-control", "log.csv", "--confidence", 1.5, says=["1.5"])
+
+
+class Models(CliCase):
+    def check(self, says, **changes):
+        self.write_model("bad.json", self.model(**changes))
+        self.bad("check", "bad.json", says=["bad.json", *says])
+
+    def test_files(self):
+        self.bad("check", ".", says=["folder"])
+        self.write("empty.json", "")
+        self.bad("check", "empty.json", says=["empty.json:1:1"])
+        self.write("cut.json", '{"format": "oas-model/1",\n "timing": "bef')
+        self.bad("check", "cut.json", says=["cut.json:2"])
+        self.write("twice.json", '{"format": "oas-model/1", "format": "oas-model/1"}')
+        self.bad("check", "twice.json", says=['"format" is given twice'])
+
+    def test_keys(self):
+        self.check(["unknown key \"colour\""], colour="red")
+        self.check(["\"timing\" is missing"], timing=None)
+        self.check(["$.timing", "during"], timing="during")
+        self.check(["$.format", "oas-model/7"], format="oas-model/7")
+
+    def test_sizes(self):
+        self.check(["$.transition", "1 entries where 2 are needed"], transition=[[[1.0]]])
+        self.check(["$.start", "3 entries where 2"], start=[0.2, 0.3, 0.5])
+        self.check(["$.states", "0"], states=0)
+        self.check(["'7' is all digits"], states=["7", "many"])
+
+    def test_numbers(self):
+        good = self.model()
+        for value, says in ((-0.1, "[0][1][0] is -0.1"), (0.7, "[0][1] sums to"),
+                            ("x", "[0][1][0]: a number is expected, found \"x\"")):
+            transition = [[list(row) for row in matrix] for matrix in good["transition"]]
+            transition[0][1][0] = value
+            self.check(["$.transition" + says], transition=transition)
+        self.write("nan.json", '{"format": "oas-model/1", "start": [NaN]}')
+        self.bad("check", "nan.json", says=["nan.json:1:"])
+
+    def test_blind_sensor_is_named(self):
+        model = self.model()
+        model["observation"][1][1] = model["observation"][1][0]
+        self.write_model("blind.json", model)
+        self.good("simulate", "blind.json", "--steps", 100, "-o", "log.csv")
+        self.bad("estimate", "blind.json", "log.csv", "-o", "x.json",
+                 says=["'spray'", "rank 1", "singular values"])
+        self.assertIn("cannot identify", self.good("check", "blind.json"))
+
+    def test_unknown_transition(self):
+        self.write_model("hidden.json", self.model(transition=None))
+        self.bad("simulate", "hidden.json", "--steps", 5, "-o", "x.csv",
+                 says=["hidden.json", "no transition"])
+        self.assertIn("only the sensors", self.good("check", "hidden.json"))
+        self.good("simulate", "pest-control", "--steps", 5, "-o", "log.csv")
+        self.bad("filter", "hidden.json", "log.csv", "-o", "x.csv", says=["no transition"])
+        self.bad("compare", "pest-control", "hidden.json", says=["\"transition\" is missing"])
+
+
+class Logs(CliCase):
+    def check(self, text, says, name="pest-control"):
+        self.write("bad.csv", text)
+        self.bad("estimate", name, "bad.csv", "-o", "x.json", says=says)
+
+    def test_files(self):
+        self.bad("estimate", "pest-control", "none.csv", "-o", "x.json", says=["none.csv"])
+        self.check("", ["bad.csv"])
+        self.check("action,observation\n", ["bad.csv", "row"])
+        self.check("action,observation\nwait,none\n", ["no pair of consecutive observed rows"])
+
+    def test_rows(self):
+        head = "action,observation\n"
+        self.check(head + "wait,none\njump,none\n", ["bad.csv:3", "jump"])
+        self.check(head + "0,0\n0,99\n", ["bad.csv:3", "99"])
+        self.check(head + "0,0\n0,-1\n", ["bad.csv:3", "-1"])
+        self.check(head + "wait,none\n0,none\n", ["bad.csv:3", "0"])
+        self.check(head + "wait\n", ["bad.csv:2"])
+        self.check("action,colour\nwait,red\n", ["colour"])
+        self.check("action,observation,propensity\nwait,none,0\n", ["bad.csv:2", "propensity"])
+        self.check("action,observation,propensity\nwait,none,1.5\n", ["bad.csv:2", "1.5"])
+
+    def test_timing_must_agree(self):
+        self.check("# oas-log/1 timing=after\naction,observation\nwait,none\n", ["after", "before"])
+
+    def test_after_timing_wants_propensities(self):
+        self.check("action,observation\n" + "0,0\n" * 50,
+                   ["no column propensity", "--actions-ignore-observations"], "robot-corridor")
+        self.check("action,observation,propensity\n" + "0,0,1\n" * 50,
+                   ["all 50 propensities are 1"], "robot-corridor")
+
+
+class Outputs(CliCase):
+    def test_unwritable(self):
+        self.bad("simulate", "pest-control", "--steps", 5, "-o", "no/such/folder/x.csv",
+                 says=["no/such/folder/x.csv"])
+        self.bad("problem", "pest-control", "-o", ".", says=["folder"])
+
+    def test_full_disk_is_a_failure_of_the_work(self):
+        self.bad("simulate", "pest-control", "--steps", 100000, "-o", "/dev/full",
+                 says=["/dev/full"], code=1)
+        self.bad("problem", "pest-control", "-o", "/dev/full", says=["/dev/full"], code=1)
+
+    def test_old_output_survives_an_error(self):
+        self.write("keep.json", "precious")
+        self.write("bad.csv", "action,observation\nwait,oops\n")
+        self.bad("estimate", "pest-control", "bad.csv", "-o", "keep.json", says=["oops"])
+        self.assertEqual(self.read("keep.json"), b"precious")
+
+
+if __name__ == "__main__":
+    unittest.main()

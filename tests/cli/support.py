@@ -1,0 +1,62 @@
+"""What the tests of the `oas` command share: run it in an empty folder, look at what it leaves."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+OAS = os.environ["OAS_BINARY"]
+
+
+class CliCase(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = Path(self._folder.name)
+
+    def oas(self, *arguments, stdin=None):
+        return subprocess.run([OAS, *map(str, arguments)], cwd=self.folder, input=stdin, text=True,
+                              capture_output=True, check=False)
+
+    def good(self, *arguments, stdin=None):
+        """Runs and expects success; returns standard output."""
+        result = self.oas(*arguments, stdin=stdin)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def good_json(self, *arguments):
+        return json.loads(self.good(*arguments, "--json"))
+
+    def bad(self, *arguments, says, code=2, stdin=None):
+        """Runs and expects failure that says all of `says` and leaves no new file behind."""
+        before = sorted(os.listdir(self.folder))
+        result = self.oas(*arguments, stdin=stdin)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        for part in says:
+            self.assertIn(part, result.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before, "left something behind")
+        return result.stderr
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def read(self, name):
+        return (self.folder / name).read_bytes()
+
+    def model(self, name="pest-control", **changes):
+        """A named problem as a dictionary with keys replaced, or removed where the value is None."""
+        self.good("problem", name, "-o", "base.json")
+        document = json.loads(self.read("base.json"))
+        (self.folder / "base.json").unlink()
+        for key, value in changes.items():
+            if value is None:
+                document.pop(key)
+            else:
+                document[key] = value
+        return document
+
+    def write_model(self, name, document):
+        return self.write(name, json.dumps(document))
