@@ -11,6 +11,8 @@ namespace oas {
 
 namespace {
 
+// Works with ratios ρ_t(s) = P(s_t | all rows) / P(s_t | rows before t), 0 where the belief is:
+// they neither vanish nor explode, however unlikely the rows are, since Σ_s b_t(s) ρ_t(s) = 1.
 class Smoother {
  public:
   Smoother(const Pomdp& model, std::span<const Action> actions,
@@ -20,68 +22,89 @@ class Smoother {
         observations_(observations),
         block_(std::max<std::size_t>(
             1, static_cast<std::size_t>(std::sqrt(static_cast<double>(actions.size()))))),
-        possible_(actions.size(), true) {}
+        filter_(model),
+        beliefs_(block_, Vector(model.num_states())),
+        ratios_(block_, Vector(model.num_states())),
+        probabilities_(block_) {}
 
   void run(const SmoothedRow& receive) {
-    mark_impossible();
-    store_checkpoints();
-    emit(receive);
+    store_beliefs();
+    store_ratios();
+    filter_.reset();
+    for (std::size_t start = 0; start <= actions_.size(); start += block_) {
+      filter_block(start);
+      smooth_block(start);
+      emit_block(start, receive);
+    }
   }
 
  private:
-  // An observation of probability 0 is skipped by the filter; the backward pass must skip it too.
-  void mark_impossible() {
-    BeliefFilter filter(model_);
-    for (std::size_t t = 0; t < actions_.size(); ++t) {
-      possible_[t] = filter.update(actions_[t], observations_[t]) > 0.0;
+  // Blocks are [start, end) of t = 0 … n.
+  [[nodiscard]] std::size_t end_of(std::size_t start) const {
+    return std::min(start + block_, actions_.size() + 1);
+  }
+
+  void store_beliefs() {
+    for (std::size_t start = 0; start <= actions_.size(); start += block_) {
+      first_beliefs_.emplace_back(VectorView(filter_.belief().data(), model_.num_states()));
+      filter_block(start);
     }
   }
 
-  // message(s_t) ∝ P(rows t… | s_t) from message(s_{t+1}), scaled to maximum 1.
-  void step_back(std::size_t t, Vector& message) const {
+  void store_ratios() {
+    first_ratios_.resize(first_beliefs_.size());
+    for (std::size_t block = first_beliefs_.size(); block-- > 0;) {
+      const Vector belief = first_beliefs_[block] / first_beliefs_[block].sum();
+      filter_.reset(Belief({belief.begin(), belief.end()}));
+      filter_block(block * block_);
+      smooth_block(block * block_);
+      first_ratios_[block] = ratios_[0];
+    }
+  }
+
+  // Fills beliefs_ and probabilities_ from where the filter stands and moves it to the next block.
+  void filter_block(std::size_t start) {
+    for (std::size_t t = start; t < end_of(start); ++t) {
+      beliefs_[t - start] = VectorView(filter_.belief().data(), model_.num_states());
+      probabilities_[t - start] =
+          t < actions_.size() ? filter_.update(actions_[t], observations_[t]) : 1.0;
+    }
+  }
+
+  // Fills ratios_ from beliefs_ and the first ratio of the next block.
+  void smooth_block(std::size_t start) {
+    const std::size_t end = end_of(start);
+    Vector ratio = Vector::Ones(model_.num_states());
+    if (end <= actions_.size()) ratio = first_ratios_[end / block_];
+    for (std::size_t t = end; t-- > start;) {
+      if (t < actions_.size()) step_back(t, probabilities_[t - start] > 0.0, ratio);
+      const Vector& belief = beliefs_[t - start];
+      ratio = (belief.array() > 0.0).select(ratio, 0.0);
+      ratio /= belief.dot(ratio);
+      ratios_[t - start] = ratio;
+    }
+  }
+
+  // ρ_t from ρ_{t+1}, up to a factor. An observation of probability 0 is skipped by the filter, and
+  // must be here.
+  void step_back(std::size_t t, bool possible, Vector& ratio) const {
     const Action a = actions_[t];
-    const bool seen = observations_[t] != kMissing && possible_[t];
+    const bool seen = observations_[t] != kMissing && possible;
     const auto likelihood = [&] {
       return model_.sensors().matrix(a).row(observations_[t].value()).transpose();
     };
-    if (seen && model_.timing() == Timing::after) message = message.cwiseProduct(likelihood());
-    message = model_.transition().matrix(a) * message;
-    if (seen && model_.timing() == Timing::before) message = message.cwiseProduct(likelihood());
-    message /= message.maxCoeff();
+    if (seen && model_.timing() == Timing::after) ratio = ratio.cwiseProduct(likelihood());
+    ratio = model_.transition().matrix(a) * ratio;
+    if (seen && model_.timing() == Timing::before) ratio = ratio.cwiseProduct(likelihood());
   }
 
-  void store_checkpoints() {
-    const std::size_t n = actions_.size();
-    checkpoints_.resize(n / block_ + 1);
-    Vector message = Vector::Ones(model_.num_states());
-    for (std::size_t t = n;; --t) {
-      if (t % block_ == 0) checkpoints_[t / block_] = message;
-      if (t == 0) break;
-      step_back(t - 1, message);
-    }
-  }
-
-  void emit(const SmoothedRow& receive) const {
-    const std::size_t n = actions_.size();
-    BeliefFilter filter(model_);
-    std::vector<Vector> messages(block_, Vector(model_.num_states()));
-    Vector belief(model_.num_states());
-    Vector smoothed(model_.num_states());
-    for (std::size_t start = 0; start <= n; start += block_) {
-      const std::size_t end = std::min(start + block_, n + 1);
-      Vector message = end <= n ? checkpoints_[end / block_] : Vector::Ones(model_.num_states());
-      for (std::size_t t = end; t-- > start;) {
-        if (t < n) step_back(t, message);
-        messages[t - start] = message;
-      }
-      for (std::size_t t = start; t < end; ++t) {
-        belief = VectorView(filter.belief().data(), belief.size());
-        smoothed = belief.cwiseProduct(messages[t - start]);
-        smoothed /= smoothed.sum();
-        const double probability = t < n ? filter.update(actions_[t], observations_[t]) : 1.0;
-        receive(t, {belief.data(), static_cast<std::size_t>(belief.size())},
-                {smoothed.data(), static_cast<std::size_t>(smoothed.size())}, probability);
-      }
+  void emit_block(std::size_t start, const SmoothedRow& receive) {
+    const auto size = static_cast<std::size_t>(model_.num_states());
+    for (std::size_t t = start; t < end_of(start); ++t) {
+      const Vector& belief = beliefs_[t - start];
+      Vector& smoothed = ratios_[t - start];
+      smoothed = belief.cwiseProduct(smoothed);
+      receive(t, {belief.data(), size}, {smoothed.data(), size}, probabilities_[t - start]);
     }
   }
 
@@ -89,8 +112,12 @@ class Smoother {
   std::span<const Action> actions_;
   std::span<const Observation> observations_;
   std::size_t block_;
-  std::vector<bool> possible_;
-  std::vector<Vector> checkpoints_;  // the message at t = 0, block, 2 block, …
+  BeliefFilter filter_;
+  std::vector<Vector> beliefs_;  // of one block
+  std::vector<Vector> ratios_;
+  std::vector<double> probabilities_;
+  std::vector<Vector> first_beliefs_;  // at t = 0, block, 2 block, …
+  std::vector<Vector> first_ratios_;
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace {
 // to a regular file.
 bool is_written_directly(const std::string& path) {
   struct stat info = {};
-  return path.starts_with("/dev/") || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
+  return (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) ||
+         (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
 }
 
 // Where a chain of symbolic links leads, whether or not it exists: that file is to be replaced, not

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -33,6 +37,31 @@ Position position_of(std::string_view text, std::size_t byte) {
   }
   return position;
 }
+
+// Walks over the text and remembers how far the parser has read, so that a callback knows where it
+// is.
+class ReadingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  ReadingIterator(const char* at, const char** read) : at_(at), read_(read) {}
+  reference operator*() const { return *at_; }
+  ReadingIterator& operator++() {
+    *read_ = ++at_;
+    return *this;
+  }
+  friend bool operator==(const ReadingIterator& a, const ReadingIterator& b) {
+    return a.at_ == b.at_;
+  }
+
+ private:
+  const char* at_;
+  const char** read_;
+};
 
 // nlohmann's message without its prefix "[json.exception…] parse error at line …: ".
 std::string plain_message(const Json::parse_error& error) {
@@ -78,18 +107,25 @@ void dump(const Json& value, int indent, std::string& out) {
 
 Json parse_json(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> keys;
+  const char* read = text.data();
+  const auto fail_here = [&](std::string_view message) {
+    const auto bytes = static_cast<std::size_t>(read - text.data());
+    const Position position = position_of(text, bytes == 0 ? 0 : bytes - 1);
+    throw ParseError(file, position.line, position.column, message);
+  };
   const auto check_key = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMaxDepth) throw ParseError(file, 0, 0, "nested more than 64 levels deep");
+    if (depth > kMaxDepth) fail_here("nested more than 64 levels deep");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key &&
         !keys.back().insert(parsed.get_ref<const std::string&>()).second) {
-      throw ParseError(file, 0, 0, fmt::format("key {} is given twice", parsed.dump()));
+      fail_here(fmt::format("key {} is given twice", parsed.dump()));
     }
     return true;
   };
   try {
-    return Json::parse(text, check_key);
+    return Json::parse(ReadingIterator(text.data(), &read),
+                       ReadingIterator(text.data() + text.size(), &read), check_key);
   } catch (const Json::parse_error& error) {
     const Position position = position_of(text, error.byte == 0 ? 0 : error.byte - 1);
     throw ParseError(file, position.line, position.column, plain_message(error));
@@ -172,6 +208,10 @@ double JsonView::as_double() const {
 
 long JsonView::as_integer() const {
   if (!value_->is_number_integer()) fail(fmt::format("an integer is expected, found {}", found()));
+  if (value_->is_number_unsigned() &&
+      value_->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<long>::max())) {
+    fail(fmt::format("an integer below 2^63 is expected, found {}", found()));
+  }
   return value_->get<long>();
 }
 

@@ -4,6 +4,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "oas/core/contracts.hpp"
 
@@ -29,15 +30,50 @@ PseudoInverse pseudo_inverse(const Eigen::Ref<const Matrix>& matrix) {
   return result;
 }
 
+namespace {
+
+// One recurrent class exactly when some state can be reached from all. Decided on the pattern of
+// the matrix: in floating point a singular system need not look singular. The last root of a sweep
+// against the arrows is such a state if there is any.
+bool has_one_recurrent_class(const Eigen::Ref<const Matrix>& stochastic) {
+  const Eigen::Index n = stochastic.rows();
+  std::vector<bool> seen(static_cast<std::size_t>(n), false);
+  std::vector<Eigen::Index> open;
+  const auto sweep = [&](Eigen::Index root) {
+    seen[static_cast<std::size_t>(root)] = true;
+    open.assign(1, root);
+    while (!open.empty()) {
+      const Eigen::Index to = open.back();
+      open.pop_back();
+      for (Eigen::Index from = 0; from < n; ++from) {
+        if (stochastic(from, to) > 0.0 && !seen[static_cast<std::size_t>(from)]) {
+          seen[static_cast<std::size_t>(from)] = true;
+          open.push_back(from);
+        }
+      }
+    }
+  };
+  Eigen::Index last_root = 0;
+  for (Eigen::Index s = 0; s < n; ++s) {
+    if (seen[static_cast<std::size_t>(s)]) continue;
+    last_root = s;
+    sweep(s);
+  }
+  std::fill(seen.begin(), seen.end(), false);
+  sweep(last_root);
+  return std::all_of(seen.begin(), seen.end(), [](bool reached) { return reached; });
+}
+
+}  // namespace
+
 Vector stationary_distribution(const Eigen::Ref<const Matrix>& stochastic) {
   const Eigen::Index n = stochastic.rows();
   OAS_REQUIRE(n > 0 && stochastic.cols() == n, "stationary distribution of a {}x{} matrix", n,
               stochastic.cols());
   const Eigen::MatrixXd system =
       Eigen::MatrixXd::Identity(n, n) - stochastic.transpose() + Eigen::MatrixXd::Ones(n, n);
-  const Eigen::FullPivLU<Eigen::MatrixXd> lu(system);
-  OAS_REQUIRE(lu.isInvertible(), "the chain has more than one recurrent class");
-  Vector distribution = lu.solve(Vector::Ones(n));
+  OAS_REQUIRE(has_one_recurrent_class(stochastic), "the chain has more than one recurrent class");
+  Vector distribution = system.fullPivLu().solve(Vector::Ones(n));
   distribution = distribution.cwiseMax(0.0);
   return distribution / distribution.sum();
 }

@@ -1,8 +1,11 @@
 #include "oas/core/parallel.hpp"
 
+#include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <exception>
 #include <vector>
 
@@ -26,6 +29,11 @@ void parallel_for(std::size_t count, Parallelism parallelism,
   if (count <= 1 || parallelism.threads == 1) {
     for (std::size_t i = 0; i < count; ++i) guarded(i);
   } else {
+    // More threads than cores are rarely wise, but they are what was asked for; without this TBB
+    // would refuse them with a warning on stderr.
+    const tbb::global_control limit(
+        tbb::global_control::max_allowed_parallelism,
+        static_cast<std::size_t>(std::max(parallelism.threads, tbb::info::default_concurrency())));
     tbb::task_arena arena(parallelism.threads == 0 ? tbb::task_arena::automatic
                                                    : parallelism.threads);
     arena.execute([&] { tbb::parallel_for(std::size_t{0}, count, guarded); });

@@ -26,7 +26,9 @@ double checked_sum(std::span<const double> weights) {
 double sample_log_gamma(double shape, Rng& rng) {
   if (shape >= 1.0) return std::log(sample_gamma(shape, rng));
   const double log_boosted = std::log(sample_gamma(shape + 1.0, rng));
-  return log_boosted + std::log1p(-rng.uniform()) / shape;  // log1p(-u): u may be 0, never 1
+  // log1p(-u): u may be 0, never 1. The smallest shapes would give minus infinity.
+  constexpr double kSmallestShape = 1e-306;
+  return log_boosted + std::log1p(-rng.uniform()) / std::max(shape, kSmallestShape);
 }
 
 }  // namespace
@@ -98,11 +100,11 @@ void AliasTables::build_row(std::span<const double> weights, Cell* cells,
                             std::vector<double>& share, std::vector<int>& small,
                             std::vector<int>& large) const {
   // Vose (1991): every column holds mass 1, filled up by one richer column.
-  const double scale = static_cast<double>(width_) / checked_sum(weights);
+  const double sum = checked_sum(weights);
   small.clear();
   large.clear();
   for (std::size_t i = 0; i < width_; ++i) {
-    share[i] = weights[i] * scale;
+    share[i] = weights[i] / sum * static_cast<double>(width_);  // in this order: no overflow
     (share[i] < 1.0 ? small : large).push_back(static_cast<int>(i));
   }
   const auto set = [&](int column, double keep, int alias) {

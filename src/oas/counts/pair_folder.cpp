@@ -56,7 +56,7 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
   OAS_REQUIRE(observations.size() == n && (propensities.empty() || propensities.size() == n),
               "{} actions, {} observations, {} propensities", n, observations.size(),
               propensities.size());
-  OAS_REQUIRE(!propensities.empty() || !options_.inverse_propensity,
+  OAS_REQUIRE(n == 0 || !propensities.empty() || !options_.inverse_propensity,
               "pairs are to be weighted by propensities, and there are none");
   if (series_.runs == 0 && n > 0) start_run();
   for (std::size_t t = 0; t < n; ++t) {

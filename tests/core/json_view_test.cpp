@@ -1,0 +1,150 @@
+#include <gmock/gmock.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/json_text.hpp"
+
+namespace oas {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StrEq;
+using testing::ThrowsMessage;
+
+auto throws(const std::string& message) {
+  return ThrowsMessage<ParseError>(StrEq("m.json: " + message));
+}
+
+class JsonViewTest : public testing::Test {
+ protected:
+  const nlohmann::ordered_json document_ = parse_json(R"({
+    "text": "word", "number": 2.5, "count": 7, "yes": true, "nothing": null,
+    "list": ["a", "b"], "mixed": ["a", 1],
+    "table": [[1, 2, 3], [4, 5, 6]], "ragged": [[1, 2, 3], [4, 5]],
+    "cell": [[1, 2, 3], [4, "five", 6]], "inner": {"key": [10, 20]},
+    "huge": 18446744073709551615, "large": 9223372036854775807
+  })",
+                                                      "m.json");
+  const JsonView root_{document_, "m.json"};
+};
+
+TEST_F(JsonViewTest, ReadsValues) {
+  EXPECT_EQ(root_.at("text").as_string(), "word");
+  EXPECT_EQ(root_.at("number").as_double(), 2.5);
+  EXPECT_EQ(root_.at("count").as_double(), 7.0);
+  EXPECT_EQ(root_.at("count").as_integer(), 7);
+  EXPECT_EQ(root_.at("large").as_integer(), 9223372036854775807L);
+  EXPECT_TRUE(root_.at("yes").as_bool());
+  EXPECT_THAT(root_.at("list").as_strings(), ElementsAre("a", "b"));
+  EXPECT_EQ(root_.at("inner").at("key").at(1).as_integer(), 20);
+  EXPECT_EQ(root_.at("list").size(), 2U);
+  EXPECT_TRUE(root_.at("text").is_string());
+  EXPECT_FALSE(root_.at("text").is_number());
+  EXPECT_TRUE(root_.at("number").is_number());
+  EXPECT_TRUE(root_.at("list").is_array());
+  EXPECT_FALSE(root_.is_array());
+}
+
+TEST_F(JsonViewTest, KnowsWhereItIs) {
+  EXPECT_EQ(root_.path(), "$");
+  EXPECT_EQ(root_.at("inner").at("key").at(1).path(), "$.inner.key[1]");
+  EXPECT_EQ(root_.at("inner").file(), "m.json");
+  EXPECT_TRUE(root_.has("inner"));
+  EXPECT_FALSE(root_.has("key"));
+  EXPECT_FALSE(root_.at("list").has("a"));
+}
+
+TEST_F(JsonViewTest, WrongKindsNameTheValueFound) {
+  EXPECT_THAT([&] { (void)root_.at("number").as_string(); },
+              throws("$.number: a string is expected, found 2.5"));
+  EXPECT_THAT([&] { (void)root_.at("text").as_double(); },
+              throws("$.text: a number is expected, found \"word\""));
+  EXPECT_THAT([&] { (void)root_.at("number").as_integer(); },
+              throws("$.number: an integer is expected, found 2.5"));
+  EXPECT_THAT([&] { (void)root_.at("count").as_bool(); },
+              throws("$.count: true or false is expected, found 7"));
+  EXPECT_THAT([&] { (void)root_.at("nothing").size(); },
+              throws("$.nothing: an array is expected, found null"));
+  EXPECT_THAT([&] { (void)root_.at("inner").as_double(); },
+              throws("$.inner: a number is expected, found object"));
+  EXPECT_THAT([&] { (void)root_.at("mixed").as_strings(); },
+              throws("$.mixed[1]: a string is expected, found 1"));
+}
+
+// Neither fits a long; it must not turn into -1.
+TEST_F(JsonViewTest, IntegersBeyondTheRangeAreErrors) {
+  EXPECT_THAT([&] { (void)root_.at("huge").as_integer(); },
+              ThrowsMessage<ParseError>(HasSubstr("18446744073709551615")));
+}
+
+TEST_F(JsonViewTest, MissingKeysAndElements) {
+  EXPECT_THAT([&] { (void)root_.at("absent"); }, throws("$: key \"absent\" is missing"));
+  EXPECT_THAT([&] { (void)root_.at("inner").at("x"); }, throws("$.inner: key \"x\" is missing"));
+  EXPECT_THAT([&] { (void)root_.at("text").at("x"); },
+              throws("$.text: an object is expected, found \"word\""));
+  EXPECT_THAT([&] { (void)root_.at("list").at(2); }, throws("$.list: element 2 is missing"));
+  EXPECT_THAT([&] { (void)root_.at("text").at(0); },
+              throws("$.text: an array is expected, found \"word\""));
+}
+
+TEST_F(JsonViewTest, UnknownKeysAreErrors) {
+  const std::array<std::string_view, 2> allowed = {"key", "other"};
+  EXPECT_NO_THROW(root_.at("inner").require_keys(allowed));
+  const std::array<std::string_view, 2> others = {"other", "another"};
+  EXPECT_THAT([&] { root_.at("inner").require_keys(others); },
+              throws("$.inner: unknown key \"key\"; known are other, another"));
+  EXPECT_THAT([&] { root_.at("list").require_keys(allowed); },
+              throws("$.list: an object is expected, found array"));
+}
+
+TEST_F(JsonViewTest, TablesAreFlattenedRowByRow) {
+  EXPECT_THAT(root_.at("table").as_array(std::array{2, 3}), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(root_.at("inner").at("key").as_array(std::array{2}), ElementsAre(10, 20));
+}
+
+TEST_F(JsonViewTest, TablesOfTheWrongShape) {
+  EXPECT_THAT(
+      [&] {
+        (void)root_.at("table").as_array(std::array{3, 3});
+      },
+      throws("$.table: 2 entries where 3 are needed"));
+  EXPECT_THAT(
+      [&] {
+        (void)root_.at("table").as_array(std::array{2, 2});
+      },
+      throws("$.table[0]: 3 entries where 2 are needed"));
+  EXPECT_THAT(
+      [&] {
+        (void)root_.at("ragged").as_array(std::array{2, 3});
+      },
+      throws("$.ragged[1]: 2 entries where 3 are needed"));
+  EXPECT_THAT(
+      [&] {
+        (void)root_.at("cell").as_array(std::array{2, 3});
+      },
+      throws("$.cell[1][1]: a number is expected, found \"five\""));
+  EXPECT_THAT(
+      [&] {
+        (void)root_.at("table").as_array(std::array{2, 3, 1});
+      },
+      throws("$.table[0][0]: an array is expected, found 1"));
+  EXPECT_THAT([&] { (void)root_.at("table").as_array(std::array{2}); },
+              throws("$.table[0]: a number is expected, found array"));
+}
+
+TEST_F(JsonViewTest, LongValuesAreShortenedInMessages) {
+  const nlohmann::ordered_json document = std::string(1000, 'x');
+  EXPECT_THAT(
+      [&] { (void)JsonView(document, "m.json").as_double(); },
+      ThrowsMessage<ParseError>(AllOf(EndsWith("xxx…"), testing::SizeIs(testing::Lt(150)))));
+}
+
+}  // namespace
+}  // namespace oas
