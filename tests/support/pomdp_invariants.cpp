@@ -24,7 +24,11 @@ void expect_reward_in_range(const Pomdp& model) {
   const Matrix table = model.expected_reward();
   EXPECT_EQ(table.rows(), model.num_actions());
   EXPECT_EQ(table.cols(), model.num_states());
-  const auto values = model.reward().values();
+  std::vector<double> values(model.reward().values().begin(), model.reward().values().end());
+  if (const auto& rules = model.reward().table()) {
+    values.push_back(0.0);  // where no rule says anything
+    for (const RewardRule& rule : rules->rules()) values.push_back(rule.value);
+  }
   if (values.empty()) {
     EXPECT_EQ(model.reward().kind(), Reward::Kind::none);
     EXPECT_EQ(table.cwiseAbs().maxCoeff(), 0.0);

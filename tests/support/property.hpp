@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "oas/model/timing.hpp"
+#include "support/printing.hpp"
 #include "support/random_models.hpp"
 
 /// RapidCheck with a fixed seed: a test gives the same answer every day. RC_PARAMS set from outside
@@ -20,9 +21,7 @@ inline std::uint64_t any_seed() {
   return *rc::gen::inRange<std::uint64_t>(0, 1'000'000'000).as("seed");
 }
 
-inline Timing any_timing() {
-  return *rc::gen::element(Timing::before, Timing::after).as("timing (0: before, 1: after)");
-}
+inline Timing any_timing() { return *rc::gen::element(Timing::before, Timing::after).as("timing"); }
 
 /// Draws sizes up to the limits, the timing, how uneven and how sparse the tables are, the reward
 /// kind and the seed; shrinks towards few states.
@@ -41,9 +40,3 @@ inline Pomdp any_model(int max_states = 5, int max_actions = 3, int max_observat
 }
 
 }  // namespace oas::test
-
-namespace rc {
-
-inline void showValue(oas::Timing timing, std::ostream& os) { os << to_string(timing); }
-
-}  // namespace rc

@@ -10,6 +10,27 @@ namespace oas {
 namespace {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+// Whether a text is UTF-8, as JSON files need it: no stray, overlong or surrogate bytes.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    const unsigned char first = byte(i);
+    const std::size_t more = first < 0x80   ? 0
+                             : first < 0xc2 ? 4
+                             : first < 0xe0 ? 1
+                             : first < 0xf0 ? 2
+                             : first < 0xf5 ? 3
+                                            : 4;
+    if (more == 4 || i + more >= text.size()) return false;
+    for (std::size_t k = 1; k <= more; ++k) {
+      const unsigned char low = k > 1 ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+      const unsigned char high = k > 1 ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+      if (byte(i + k) < low || byte(i + k) > high) return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -28,6 +49,7 @@ Labels::Labels(std::vector<std::string> names, std::string_view kind)
                 "{} name '{}' is all digits; it would be read as an index", kind, name);
     OAS_REQUIRE(std::none_of(name.begin(), name.end(), is_control),
                 "the name of {} {} holds a control character", kind, i);
+    OAS_REQUIRE(is_utf8(name), "the name of {} {} is not UTF-8", kind, i);
     OAS_REQUIRE(index_.emplace(name, i).second, "{} name '{}' is used twice", kind, name);
   }
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-model/1";
 
-constexpr std::array<std::string_view, 13> kKeys = {"format",
+constexpr std::array<std::string_view, 14> kKeys = {"format",
                                                     "timing",
                                                     "states",
                                                     "actions",
@@ -27,6 +28,7 @@ constexpr std::array<std::string_view, 13> kKeys = {"format",
                                                     "reward",
                                                     "observation_reward",
                                                     "transition_reward",
+                                                    "reward_rules",
                                                     "discount",
                                                     "estimate"};
 
@@ -69,6 +71,45 @@ std::vector<double> read_table(const JsonView& view, std::initializer_list<int> 
   return view.as_array(std::span(extents.begin(), extents.size()));
 }
 
+// [action, state, next, observation, value]; null stands for all.
+RewardRule read_rule(const JsonView& view, std::array<int, 4> sizes) {
+  if (view.size() != 5) view.fail(fmt::format("{} entries where 5 are needed", view.size()));
+  std::array<int, 4> index{};
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const JsonView item = view.at(i);
+    index[i] = RewardRule::kAny;
+    if (item.json().is_null()) continue;
+    const long value = item.as_integer();
+    if (value < 0 || value >= sizes[i]) {
+      item.fail(fmt::format("an index from 0 to {} is expected, found {}", sizes[i] - 1, value));
+    }
+    index[i] = static_cast<int>(value);
+  }
+  return {index[0], index[1], index[2], index[3], view.at(4).as_double()};
+}
+
+Reward read_rules(const JsonView& view, int num_states, int num_actions, int num_observations) {
+  std::vector<RewardRule> rules(view.size());
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    rules[i] = read_rule(view.at(i), {num_actions, num_states, num_states, num_observations});
+  }
+  try {
+    return Reward::by_table(RewardTable(num_states, num_actions, num_observations, rules));
+  } catch (const InvalidArgument& error) {
+    view.fail(error.what());
+  }
+}
+
+Json write_rules(const RewardTable& table) {
+  Json array = Json::array();
+  const auto index = [](int i) { return i == RewardRule::kAny ? Json(nullptr) : Json(i); };
+  for (const RewardRule& rule : table.rules()) {
+    array.push_back({index(rule.action), index(rule.state), index(rule.next),
+                     index(rule.observation), rule.value});
+  }
+  return array;
+}
+
 Reward read_reward(const JsonView& root, int num_states, int num_actions, int num_observations) {
   Reward reward;
   const char* given = nullptr;
@@ -87,6 +128,9 @@ Reward read_reward(const JsonView& root, int num_states, int num_actions, int nu
   if (take("transition_reward")) {
     reward = Reward::by_transition(read_table(
         root.at("transition_reward"), {num_actions, num_states, num_states, num_observations}));
+  }
+  if (take("reward_rules")) {
+    reward = read_rules(root.at("reward_rules"), num_states, num_actions, num_observations);
   }
   return reward;
 }
@@ -124,6 +168,10 @@ void write_reward(const Pomdp& model, Json& document) {
       document["reward"] = write_table(values, {a, s});
       break;
     case Reward::Kind::by_transition:
+      if (const auto& table = model.reward().table()) {
+        document["reward_rules"] = write_rules(*table);
+        break;
+      }
       document["transition_reward"] = write_table(values, {a, s, s, o});
       break;
   }
@@ -143,7 +191,10 @@ PomdpParts read_parts(const JsonView& root) {
   const int s = parts.states.size();
   const int a = parts.actions.size();
   const int o = parts.observations.size();
-  if (root.has("start")) parts.start = read_table(root.at("start"), {s});
+  if (root.has("start")) {
+    parts.start = read_table(root.at("start"), {s});
+    check_simplex(parts.start, "$.start");
+  }
   parts.sensors =
       ObservationModel(s, a, o, read_table(root.at("observation"), {a, s, o}), "$.observation");
   if (root.has("transition")) {
@@ -151,7 +202,13 @@ PomdpParts read_parts(const JsonView& root) {
         TransitionModel(s, a, read_table(root.at("transition"), {a, s, s}), "$.transition");
   }
   parts.reward = read_reward(root, s, a, o);
-  if (root.has("discount")) parts.discount = root.at("discount").as_double();
+  if (root.has("discount")) {
+    const JsonView view = root.at("discount");
+    parts.discount = view.as_double();
+    if (*parts.discount < 0.0 || *parts.discount > 1.0) {
+      view.fail(fmt::format("a number from 0 to 1 is expected, found {}", *parts.discount));
+    }
+  }
   return parts;
 }
 

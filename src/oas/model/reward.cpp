@@ -1,5 +1,6 @@
 #include "oas/model/reward.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -24,7 +25,81 @@ Reward Reward::by_transition(std::vector<double> values) {
   return {Kind::by_transition, std::move(values)};
 }
 
+Reward Reward::by_table(RewardTable table) {
+  Reward reward(Kind::by_transition, {});
+  reward.table_ = std::make_shared<const RewardTable>(std::move(table));
+  return reward;
+}
+
+namespace {
+
+std::vector<double> all_values(const RewardTable& table) {
+  const int s = table.num_states();
+  std::vector<double> values;
+  for (int row = 0; row < s * table.num_actions(); ++row) {
+    for (int next = 0; next < s; ++next) {
+      const RewardByObservation& rewards = table.row_at(row)(next);
+      for (int o = 0; o < table.num_observations(); ++o) values.push_back(rewards(o));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+Reward Reward::simplest(RewardTable table) {
+  const int rows = table.num_states() * table.num_actions();
+  std::vector<double> values;
+  if (!table.depends_on_next() && !table.depends_on_observation()) {
+    for (int row = 0; row < rows; ++row) values.push_back(table.row_at(row).rest.rest);
+    const bool zero = std::all_of(values.begin(), values.end(), [](double r) { return r == 0.0; });
+    return zero ? Reward() : by_action_state(std::move(values));
+  }
+  if (!table.depends_on_next() && !table.depends_on_action_or_state()) {
+    for (int o = 0; o < table.num_observations(); ++o) values.push_back(table.row_at(0).rest(o));
+    return by_observation(std::move(values));
+  }
+  const double size = static_cast<double>(rows) * table.num_states() * table.num_observations();
+  if (size <= static_cast<double>(kMaxDense)) return by_transition(all_values(table));
+  return by_table(std::move(table));
+}
+
+RewardTable Reward::to_table(int num_states, int num_actions, int num_observations) const {
+  if (table_) return *table_;
+  if (kind_ == Kind::by_transition) {
+    return RewardTable::from_dense(num_states, num_actions, num_observations, values_);
+  }
+  std::vector<RewardRule> rules;
+  for (int i = 0; i < static_cast<int>(values_.size()); ++i) {
+    RewardRule rule;
+    rule.value = values_[static_cast<std::size_t>(i)];
+    if (kind_ == Kind::by_observation) {
+      rule.observation = i;
+    } else {
+      rule.action = i / num_states;
+      rule.state = i % num_states;
+    }
+    rules.push_back(rule);
+  }
+  return {num_states, num_actions, num_observations, rules};
+}
+
+bool operator==(const Reward& a, const Reward& b) {
+  if (a.kind_ != b.kind_ || a.values_ != b.values_) return false;
+  if (!a.table_ || !b.table_) return a.table_ == b.table_;
+  return a.table_ == b.table_ || *a.table_ == *b.table_;
+}
+
 void Reward::check_size(int num_states, int num_actions, int num_observations) const {
+  if (table_) {
+    OAS_REQUIRE(table_->num_states() == num_states && table_->num_actions() == num_actions &&
+                    table_->num_observations() == num_observations,
+                "reward is for {} states, {} actions and {} observations where the model has {}, "
+                "{} and {}",
+                table_->num_states(), table_->num_actions(), table_->num_observations(), num_states,
+                num_actions, num_observations);
+    return;
+  }
   const auto s = static_cast<std::size_t>(num_states);
   const auto a = static_cast<std::size_t>(num_actions);
   const auto o = static_cast<std::size_t>(num_observations);
@@ -66,6 +141,36 @@ double mean_over_transitions(std::span<const double> rewards, Timing timing,
   return mean;
 }
 
+// Σ_o Z_a(o|emitter) r(o) of a row that is mostly constant.
+double mean_over_observations(const RewardByObservation& rewards, const ObservationModel& sensors,
+                              Action a, State emitter) {
+  if (rewards.others.empty()) return rewards.rest;
+  const auto z = sensors.distribution(a, emitter);
+  double elsewhere = 1.0;
+  double mean = 0.0;
+  for (const auto& [o, value] : rewards.others) {
+    mean += z[static_cast<std::size_t>(o)] * value;
+    elsewhere -= z[static_cast<std::size_t>(o)];
+  }
+  return mean + elsewhere * rewards.rest;
+}
+
+// The same sum as mean_over_transitions for R(a,s,·,·) as a row of a RewardTable.
+double mean_over_row(const RewardRow& row, Timing timing, const ObservationModel& sensors,
+                     const TransitionModel& transition, Action a, State s) {
+  double mean = 0.0;
+  auto other = row.others.begin();
+  for (int next = 0; next < sensors.num_states(); ++next) {
+    const bool is_other = other != row.others.end() && other->first == next;
+    const RewardByObservation& rewards = is_other ? (other++)->second : row.rest;
+    const double probability = transition(a, s, State{next});
+    if (probability == 0.0) continue;
+    const State emitter = timing == Timing::before ? s : State{next};
+    mean += probability * mean_over_observations(rewards, sensors, a, emitter);
+  }
+  return mean;
+}
+
 }  // namespace
 
 Matrix expected_reward(const Reward& reward, Timing timing, const ObservationModel& sensors,
@@ -88,6 +193,9 @@ Matrix expected_reward(const Reward& reward, Timing timing, const ObservationMod
                    : mean_over_transitions(values, timing, sensors, *transition, a, s);
       case Reward::Kind::by_transition:
         break;
+    }
+    if (const auto& full = reward.table()) {
+      return mean_over_row(full->row(a, s), timing, sensors, *transition, a, s);
     }
     return mean_over_transitions(values.subspan(row * block, block), timing, sensors, *transition,
                                  a, s);

@@ -45,40 +45,11 @@ void PolicyOptions::validate(const Pomdp& model) const {
               "policy '{}' is greedy on the reward, and the model has none", name);
 }
 
-class ClosedLoop::Player {
- public:
-  virtual ~Player() = default;
-  virtual void advance(std::size_t steps, Trajectory& out) = 0;
-};
-
-namespace {
-
-// The type-erased call is per block; inside, everything is known to the compiler.
-template <class Base, Agent T>
-class PlayerOf final : public Base {
- public:
-  PlayerOf(const Pomdp& model, T agent, std::uint64_t seed, std::uint32_t replication)
-      : environment_(model, Rng({seed, replication, Role::environment})),
-        agent_(std::move(agent)),
-        agent_rng_({seed, replication, Role::agent}) {}
-
-  void advance(std::size_t steps, Trajectory& out) override {
-    oas::advance(environment_, agent_, agent_rng_, steps, out);
-  }
-
- private:
-  Environment environment_;
-  T agent_;
-  Rng agent_rng_;
-};
-
-}  // namespace
-
 ClosedLoop::ClosedLoop(const Pomdp& model, const PolicyOptions& options, std::uint64_t seed,
                        std::uint32_t replication) {
   options.validate(model);
   const auto start = [&]<Agent T>(T agent) {
-    player_ = std::make_unique<PlayerOf<Player, T>>(model, std::move(agent), seed, replication);
+    player_ = std::make_unique<PlayerOf<T>>(model, std::move(agent), seed, replication);
   };
   const int num_actions = model.num_actions();
   const double floor = options.min_action_probability.value_or(default_floor(num_actions));

@@ -6,9 +6,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/simulation/agent.hpp"
+#include "oas/simulation/environment.hpp"
+#include "oas/simulation/run.hpp"
 
 namespace oas {
 
@@ -43,6 +47,12 @@ class ClosedLoop {
   /// InvalidArgument on an unknown policy, a bad option, a model without transition model.
   ClosedLoop(const Pomdp& model, const PolicyOptions& options, std::uint64_t seed,
              std::uint32_t replication = 0);
+  /// The same with any agent in place of a named policy, on the same streams.
+  template <Agent T>
+  [[nodiscard]] static ClosedLoop of(const Pomdp& model, T agent, std::uint64_t seed,
+                                     std::uint32_t replication = 0) {
+    return ClosedLoop(std::make_unique<PlayerOf<T>>(model, std::move(agent), seed, replication));
+  }
   ~ClosedLoop();
   ClosedLoop(ClosedLoop&&) noexcept;
   ClosedLoop& operator=(ClosedLoop&&) noexcept;
@@ -51,7 +61,33 @@ class ClosedLoop {
   void advance(std::size_t steps, Trajectory& out);
 
  private:
-  class Player;
+  class Player {
+   public:
+    virtual ~Player() = default;
+    virtual void advance(std::size_t steps, Trajectory& out) = 0;
+  };
+
+  // The type-erased call is per block; inside, everything is known to the compiler.
+  template <Agent T>
+  class PlayerOf final : public Player {
+   public:
+    PlayerOf(const Pomdp& model, T agent, std::uint64_t seed, std::uint32_t replication)
+        : environment_(model, Rng({seed, replication, Role::environment})),
+          agent_(std::move(agent)),
+          agent_rng_({seed, replication, Role::agent}) {}
+
+    void advance(std::size_t steps, Trajectory& out) override {
+      oas::advance(environment_, agent_, agent_rng_, steps, out);
+    }
+
+   private:
+    Environment environment_;
+    T agent_;
+    Rng agent_rng_;
+  };
+
+  explicit ClosedLoop(std::unique_ptr<Player> player) : player_(std::move(player)) {}
+
   std::unique_ptr<Player> player_;
 };
 

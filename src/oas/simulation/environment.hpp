@@ -10,9 +10,10 @@
 
 namespace oas {
 
-/// The true system: holds the hidden state and answers actions. Three draws build a run: the start
-/// state at construction, then two a step (observation, next state), in this order in both timings'
-/// code paths, so that runs of different agents share their random numbers step by step.
+/// The true system: holds the hidden state and answers actions. One draw makes the start state, two
+/// make a step (in the order in which things happen: observation, then next state in `before`
+/// timing, the other way round in `after`), whatever the agent does: runs of different agents share
+/// their random numbers step by step.
 class Environment {
  public:
   struct Outcome {
