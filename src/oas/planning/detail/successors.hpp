@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "oas/planning/belief_grid.hpp"
+
+namespace oas::detail {
+
+/// The cells of all successors of a belief under one action: calls
+///   visit(o, probability, count, indices, weights)
+/// for each observation o of positive probability. `kernel` is
+/// the action's part of prefix_kernel(), [o][s][S]. N > 0 is the number of states.
+template <int N, class Visit>
+inline void for_each_successor(const BeliefGrid& grid, const double* kernel, int num_observations,
+                               const double* belief, const Visit& visit) {
+  constexpr int kStorage = N > 0 ? N : kMaxGridStates;
+  const int n = N > 0 ? N : grid.num_states();
+  std::array<std::uint32_t, kStorage> indices;
+  std::array<double, kStorage> weights;
+  std::array<double, kStorage> prefix;
+  for (int o = 0; o < num_observations; ++o, kernel += n * n) {
+    for (int j = 0; j < n; ++j) prefix[j] = belief[0] * kernel[j];
+    for (int s = 1; s < n; ++s) {
+      for (int j = 0; j < n; ++j) prefix[j] += belief[s] * kernel[s * n + j];
+    }
+    const double probability = prefix[n - 1];
+    if (!(probability > 0.0)) continue;
+    const double scale = grid.resolution() / probability;
+    for (int j = 0; j + 1 < n; ++j) prefix[j] *= scale;
+    const int count = grid.interpolate_prefix<N>(prefix.data(), indices.data(), weights.data());
+    visit(o, probability, count, indices.data(), weights.data());
+  }
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,100 @@
+#include "oas/planning/look_ahead.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "oas/belief/filter_kernel.hpp"
+#include "oas/belief/joint_kernel.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/planning/detail/successors.hpp"
+
+namespace oas {
+
+LookAhead::LookAhead(const Pomdp& model, const BeliefGrid& grid, std::vector<double> bias)
+    : rewards_(model.expected_reward()),
+      num_observations_(model.num_observations()),
+      kernel_(detail::prefix_kernel(model)),
+      grid_(grid),
+      bias_(std::move(bias)),
+      values_(static_cast<std::size_t>(model.num_actions())) {
+  OAS_REQUIRE(bias_.size() == grid.size() && grid.num_states() == model.num_states(),
+              "a bias of {} values over {} states for a grid of {} points over {} states",
+              bias_.size(), model.num_states(), grid.size(), grid.num_states());
+}
+
+LookAhead::LookAhead(const Plan& plan)
+    : rewards_(plan.model.expected_reward()),
+      num_observations_(plan.model.num_observations()),
+      values_(static_cast<std::size_t>(plan.model.num_actions())) {
+  plan.validate();
+  if (plan.planner == "grid") {
+    kernel_ = detail::prefix_kernel(plan.model);
+    grid_.emplace(plan.model.num_states(), plan.resolution);
+    bias_ = plan.bias;
+  } else {
+    kernel_ = joint_kernel(plan.model, plan.model.transition());
+    alpha_ = MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states());
+    next_.resize(plan.model.num_states(), num_observations_);
+    scores_.resize(alpha_.rows(), num_observations_);
+  }
+}
+
+template <int N>
+double LookAhead::grid_future(const double* belief, int action) const {
+  const std::ptrdiff_t n = num_states();
+  double future = 0.0;
+  detail::for_each_successor<N>(*grid_, kernel_.data() + action * num_observations_ * n * n,
+                                num_observations_, belief,
+                                [&](int /*o*/, double probability, int count,
+                                    const std::uint32_t* indices, const double* weights) {
+                                  double value = 0.0;
+                                  for (int k = 0; k < count; ++k)
+                                    value += weights[k] * bias_[indices[k]];
+                                  future += probability * value;
+                                });
+  return future;
+}
+
+double LookAhead::vector_future(const double* belief, int action) {
+  const int n = num_states();
+  const VectorView b(belief, n);
+  for (int o = 0; o < num_observations_; ++o) {
+    const auto offset = static_cast<std::ptrdiff_t>(action * num_observations_ + o) * n * n;
+    next_.col(o).noalias() = MatrixView(kernel_.data() + offset, n, n).transpose() * b;
+  }
+  // α·(P(o) b'_o) = P(o) (α·b'_o): no need to normalise.
+  scores_.noalias() = alpha_ * next_;
+  double future = 0.0;
+  for (int o = 0; o < num_observations_; ++o) future += scores_.col(o).maxCoeff();
+  return future;
+}
+
+void LookAhead::action_values(std::span<const double> belief, std::span<double> values) {
+  const VectorView b(belief.data(), num_states());
+  for (int a = 0; a < num_actions(); ++a) values[a] = rewards_.row(a).dot(b);
+  if (!grid_) {
+    for (int a = 0; a < num_actions(); ++a) values[a] += vector_future(belief.data(), a);
+    return;
+  }
+  with_fixed_size(num_states(), [&]<int N>(std::integral_constant<int, N> /*size*/) {
+    for (int a = 0; a < num_actions(); ++a) values[a] += grid_future<N>(belief.data(), a);
+  });
+}
+
+int LookAhead::greedy(std::span<const double> belief) {
+  action_values(belief, values_);
+  return static_cast<int>(std::max_element(values_.begin(), values_.end()) - values_.begin());
+}
+
+double LookAhead::bias(std::span<const double> belief) const {
+  if (!grid_) return (alpha_ * VectorView(belief.data(), num_states())).maxCoeff();
+  std::array<std::uint32_t, kMaxGridStates> indices;
+  std::array<double, kMaxGridStates> weights;
+  const int count = grid_->interpolate(belief, indices.data(), weights.data());
+  double value = 0.0;
+  for (int k = 0; k < count; ++k) value += weights[k] * bias_[indices[k]];
+  return value;
+}
+
+}  // namespace oas

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oas/core/linear_algebra.hpp"
+#include "oas/planning/belief_grid.hpp"
+#include "oas/planning/plan.hpp"
+
+namespace oas {
+
+/// The one-step look-ahead of a plan at any belief:
+///   Q(b,a) = g(b,a) + Σ_o P(o | b, a) v(b'_o)
+/// with v interpolated on the plan's grid or the maximum over its α-vectors. Keeps its own copy of
+/// what it needs, and work space (so calls are not const); one per thread.
+/// Cost A O (S² + S log S) on a grid, A O (S² + K S) with K vectors; no allocation after the first.
+class LookAhead {
+ public:
+  /// Throws InvalidArgument on a plan that is not valid.
+  explicit LookAhead(const Plan& plan);
+  LookAhead(const Pomdp& model, const BeliefGrid& grid, std::vector<double> bias);
+
+  /// Q(b, ·); `values` has A entries.
+  void action_values(std::span<const double> belief, std::span<double> values);
+
+  /// The action of the largest Q; ties go to the lowest.
+  [[nodiscard]] int greedy(std::span<const double> belief);
+
+  /// v(b).
+  [[nodiscard]] double bias(std::span<const double> belief) const;
+
+  [[nodiscard]] int num_actions() const { return static_cast<int>(rewards_.rows()); }
+  [[nodiscard]] int num_states() const { return static_cast<int>(rewards_.cols()); }
+
+ private:
+  template <int N>
+  [[nodiscard]] double grid_future(const double* belief, int action) const;
+  [[nodiscard]] double vector_future(const double* belief, int action);
+
+  Matrix rewards_;  // A×S
+  int num_observations_;
+  std::vector<double> kernel_;  // [a][o][s][S]: prefix sums on a grid, plain with α-vectors
+  std::optional<BeliefGrid> grid_;
+  std::vector<double> bias_;
+  Eigen::MatrixXd alpha_;   // K×S
+  Eigen::MatrixXd next_;    // S×O
+  Eigen::MatrixXd scores_;  // K×O
+  std::vector<double> values_;
+};
+
+}  // namespace oas

@@ -1,0 +1,150 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/planning/plan.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "oas-plan/1";
+
+constexpr std::array<std::string_view, 15> kKeys = {
+    "format",   "planner",    "iota",   "gain_lower", "gain_upper",
+    "status",   "message",    "sweeps", "residual",   "certificate",
+    "optimism", "resolution", "bias",   "alpha",      "model"};
+constexpr std::array<std::string_view, 5> kCertificateKeys = {"level", "seed", "steps", "mean",
+                                                              "half_width"};
+constexpr std::array<std::string_view, 2> kOptimismKeys = {"radius", "gain_bound"};
+
+SolveStatus read_status(const JsonView& view) {
+  const std::string name = view.as_string();
+  for (const SolveStatus status : {SolveStatus::not_run, SolveStatus::converged,
+                                   SolveStatus::stalled, SolveStatus::sweep_limit}) {
+    if (name == to_string(status)) return status;
+  }
+  view.fail(fmt::format("a status is expected, found \"{}\"", name));
+}
+
+std::uint64_t read_count(const JsonView& view) {
+  const Json& value = view.json();
+  if (!value.is_number_unsigned()) view.fail("a whole number that is not negative is expected");
+  return value.get<std::uint64_t>();
+}
+
+Certificate read_certificate(const JsonView& view) {
+  view.require_keys(kCertificateKeys);
+  return {view.at("level").as_double(), read_count(view.at("seed")), read_count(view.at("steps")),
+          view.at("mean").as_double(), view.at("half_width").as_double()};
+}
+
+std::vector<double> read_numbers(const JsonView& view) {
+  const std::array<int, 1> extents = {static_cast<int>(view.size())};
+  return view.as_array(extents);
+}
+
+void read_bias(const JsonView& root, Plan& plan) {
+  if (plan.planner == "grid") {
+    plan.resolution = static_cast<int>(root.at("resolution").as_integer());
+    plan.bias = read_numbers(root.at("bias"));
+    return;
+  }
+  const JsonView alpha = root.at("alpha");
+  const std::array<int, 2> extents = {static_cast<int>(alpha.size()), plan.model.num_states()};
+  plan.alpha = alpha.as_array(extents);
+}
+
+Plan read_parts(const JsonView& root) {
+  root.require_keys(kKeys);
+  const std::string format = root.at("format").as_string();
+  if (format != kFormat) {
+    root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
+  }
+  const JsonView model = root.at("model");
+  Plan plan(parse_model(model.json().dump(), fmt::format("{}: {}", root.file(), model.path())));
+  plan.planner = root.at("planner").as_string();
+  if (plan.planner != "grid" && plan.planner != "point") {
+    root.at("planner").fail(
+        fmt::format("\"grid\" or \"point\" is expected, found \"{}\"", plan.planner));
+  }
+  plan.iota = root.at("iota").as_double();
+  plan.gain_lower = root.at("gain_lower").as_double();
+  plan.gain_upper = root.at("gain_upper").as_double();
+  plan.status = read_status(root.at("status"));
+  plan.message = root.at("message").as_string();
+  plan.iterations = static_cast<int>(root.at("sweeps").as_integer());
+  plan.residual = root.at("residual").as_double();
+  if (root.has("certificate")) plan.certificate = read_certificate(root.at("certificate"));
+  if (root.has("optimism")) {
+    const JsonView optimism = root.at("optimism");
+    optimism.require_keys(kOptimismKeys);
+    plan.optimism =
+        Optimism{optimism.at("radius").as_double(), optimism.at("gain_bound").as_double()};
+  }
+  read_bias(root, plan);
+  return plan;
+}
+
+}  // namespace
+
+Json plan_to_json(const Plan& plan) {
+  Json document;
+  document["format"] = kFormat;
+  document["planner"] = plan.planner;
+  document["iota"] = plan.iota;
+  document["gain_lower"] = plan.gain_lower;
+  document["gain_upper"] = plan.gain_upper;
+  document["status"] = to_string(plan.status);
+  document["message"] = plan.message;
+  document["sweeps"] = plan.iterations;
+  document["residual"] = plan.residual;
+  document["certificate"] = {{"level", plan.certificate.level},
+                             {"seed", plan.certificate.seed},
+                             {"steps", plan.certificate.steps},
+                             {"mean", plan.certificate.mean},
+                             {"half_width", plan.certificate.half_width}};
+  if (plan.optimism) {
+    document["optimism"] = {{"radius", plan.optimism->radius},
+                            {"gain_bound", plan.optimism->gain_bound}};
+  }
+  if (plan.planner == "grid") {
+    document["resolution"] = plan.resolution;
+    document["bias"] = plan.bias;
+  } else {
+    Json rows = Json::array();
+    const auto width = static_cast<std::ptrdiff_t>(plan.model.num_states());
+    for (auto row = plan.alpha.begin(); row != plan.alpha.end(); row += width) {
+      rows.push_back(std::vector<double>(row, row + width));
+    }
+    document["alpha"] = std::move(rows);
+  }
+  document["model"] = model_to_json(plan.model);
+  return document;
+}
+
+Plan parse_plan(std::string_view text, const std::string& file) {
+  const Json document = parse_json(text, file);
+  try {
+    Plan plan = read_parts(JsonView(document, file));
+    plan.validate();
+    return plan;
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    throw ParseError(file, 0, 0, error.what());
+  }
+}
+
+Plan read_plan(const std::string& path) { return parse_plan(read_text_file(path), path); }
+
+void write_plan(const std::string& path, const Plan& plan) {
+  write_text_file(path, dump_json(plan_to_json(plan)));
+}
+
+}  // namespace oas

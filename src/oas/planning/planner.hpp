@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "oas/core/parallel.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/planning/plan.hpp"
+#include "oas/planning/point_based.hpp"
+#include "oas/planning/policy_evaluation.hpp"
+
+namespace oas {
+
+/// What `oas plan` can be told.
+struct PlanOptions {
+  std::string planner = "auto";  ///< auto, grid, point
+  double iota = 0.0;             ///< floor of the policy class, in [0, 1/A]
+  int resolution = 0;            ///< of the grid; 0: default_resolution()
+  double span_tolerance = 1e-6;  ///< of the value iteration, > 0
+  int max_sweeps = 100'000;
+  /// Refine grid and simulation until gain_upper - gain_lower is at most this, > 0.
+  std::optional<double> gap;
+  /// Budget of that refinement: probabilities in the compiled rows, simulated steps.
+  double max_entries = 3e7;
+  std::uint64_t max_steps = 10'000'000;
+  SimulationOptions simulation;  ///< of the lower bound
+  PointOptions point;            ///< of the point-based planner
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate(const Pomdp& model) const;
+};
+
+/// The resolution of a grid that solves in about a second on one core; 0 where even a coarse grid
+/// (below 6 steps a side) is too large, so that the point-based planner is chosen.
+[[nodiscard]] int default_resolution(const Pomdp& model);
+
+/// Plans and certifies: value iteration gives gain_upper, simulation of the policy gain_lower. With
+/// a gap it goes on, doubling the resolution (warm) or the simulated steps, whichever is the wider
+/// part, and the plan's message says whether the gap was reached or which budget was spent. Same
+/// bytes for any number of threads. Throws InvalidArgument on bad options, an unknown transition
+/// model, a grid that does not fit.
+[[nodiscard]] Plan make_plan(const Pomdp& model, const PlanOptions& options = {},
+                             Parallelism parallelism = {1});
+
+/// Simulates the plan in its own model and sets gain_lower (never above gain_upper, which is
+/// proved) and the certificate.
+void certify(Plan& plan, const SimulationOptions& options, Parallelism parallelism = {1});
+
+/// v on a finer or coarser grid: interpolated.
+[[nodiscard]] std::vector<double> resample_bias(std::span<const double> bias,
+                                                const BeliefGrid& from, const BeliefGrid& to);
+
+}  // namespace oas

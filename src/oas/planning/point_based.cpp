@@ -1,0 +1,131 @@
+#include "oas/planning/point_based.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oas/belief/filter.hpp"
+#include "oas/belief/joint_kernel.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/planning/detail/point_solver.hpp"
+#include "oas/planning/plan_policy.hpp"
+#include "oas/simulation/environment.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr int kPoolPerBelief = 8;
+
+// Every second belief that a run of `agent` reaches, as columns.
+template <class Player>
+void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_t replication,
+             Eigen::Ref<Eigen::MatrixXd> out) {
+  Environment environment(model, Rng({seed, replication, Role::environment}));
+  Rng rng({seed, replication, Role::policy});
+  BeliefFilter filter(model);
+  for (Eigen::Index i = 0; i < out.cols(); ++i) {
+    out.col(i) = VectorView(filter.belief().data(), model.num_states());
+    for (int k = 0; k < 2; ++k) {
+      const Choice choice = agent.act(rng);
+      const Observation seen = environment.step(choice.action).observation;
+      agent.observe(seen);
+      filter.update(choice.action, seen);
+    }
+  }
+}
+
+// Farthest-first traversal: every belief of the pool is near a chosen one (L1).
+Eigen::MatrixXd spread_out(const Eigen::MatrixXd& pool, int most) {
+  Eigen::VectorXd distance =
+      Eigen::VectorXd::Constant(pool.cols(), std::numeric_limits<double>::infinity());
+  std::vector<Eigen::Index> chosen;
+  Eigen::Index next = 0;
+  while (static_cast<int>(chosen.size()) < most) {
+    chosen.push_back(next);
+    const Eigen::VectorXd center = pool.col(next);
+    for (Eigen::Index i = 0; i < pool.cols(); ++i) {
+      distance(i) = std::min(distance(i), (pool.col(i) - center).lpNorm<1>());
+    }
+    if (distance.maxCoeff(&next) < 1e-6) break;
+  }
+  Eigen::MatrixXd beliefs(pool.rows(), static_cast<Eigen::Index>(chosen.size()));
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    beliefs.col(static_cast<Eigen::Index>(i)) = pool.col(chosen[i]);
+  }
+  return beliefs;
+}
+
+void set_vectors(Plan& plan, const Eigen::MatrixXd& vectors) {
+  plan.alpha.assign(vectors.data(), vectors.data() + vectors.size());
+}
+
+}  // namespace
+
+void PointOptions::validate() const {
+  OAS_REQUIRE(num_beliefs >= 1, "num_beliefs is {}; it must be at least 1", num_beliefs);
+  OAS_REQUIRE(num_vectors >= 1, "num_vectors is {}; it must be at least 1", num_vectors);
+  OAS_REQUIRE(rounds >= 1, "rounds is {}; it must be at least 1", rounds);
+  OAS_REQUIRE(max_sweeps >= 1, "max_sweeps is {}; it must be at least 1", max_sweeps);
+  OAS_REQUIRE(std::isfinite(span_tolerance) && span_tolerance > 0.0,
+              "span_tolerance is {}; it must be positive", span_tolerance);
+}
+
+double fast_informed_bound(const Pomdp& model, double iota, double tolerance, int max_sweeps) {
+  const int n = model.num_states();
+  const int num_actions = model.num_actions();
+  const std::vector<double> kernel = joint_kernel(model, model.transition());
+  const Eigen::MatrixXd rewards = model.expected_reward().transpose();  // S×A
+  Eigen::MatrixXd alpha = Eigen::MatrixXd::Zero(n, num_actions);
+  double bound = std::numeric_limits<double>::infinity();
+  for (int sweep = 0; sweep < max_sweeps; ++sweep) {
+    Eigen::MatrixXd next = rewards;
+    for (int a = 0; a < num_actions; ++a) {
+      for (int o = 0; o < model.num_observations(); ++o) {
+        const auto offset = static_cast<std::ptrdiff_t>(a * model.num_observations() + o) * n * n;
+        const Eigen::MatrixXd follow = MatrixView(kernel.data() + offset, n, n) * alpha;
+        next.col(a) += (1.0 - num_actions * iota) * follow.rowwise().maxCoeff() +
+                       iota * follow.rowwise().sum();
+      }
+    }
+    const Eigen::MatrixXd increment = next - alpha;
+    bound = std::min(bound, increment.maxCoeff());  // each is a bound
+    if (increment.maxCoeff() - increment.minCoeff() <= tolerance) break;
+    alpha += 0.5 * increment;
+    alpha.array() -= alpha(0, 0);
+  }
+  return bound;
+}
+
+Plan point_based_plan(const Pomdp& model, double iota, const PointOptions& options) {
+  options.validate();
+  check_floor(iota, model.num_actions());
+  Plan plan(model);
+  plan.planner = "point";
+  plan.iota = iota;
+  plan.gain_upper = plan.gain_lower = fast_informed_bound(model, iota);
+  detail::PointSolver solver(model, iota, options);
+  Eigen::MatrixXd pool(model.num_states(), 2 * kPoolPerBelief * options.num_beliefs);
+  const Eigen::Index half = pool.cols() / 2;
+  detail::PointSolver::Outcome outcome;
+  for (int round = 0; round < options.rounds; ++round) {
+    UniformPolicy uniform(model.num_actions());
+    const auto replication = static_cast<std::uint32_t>(2 * round);
+    collect(model, uniform, options.seed, replication, pool.leftCols(half));
+    set_vectors(plan, solver.vectors());
+    PlanPolicy policy(plan);
+    collect(model, policy, options.seed, replication + 1, pool.rightCols(half));
+    solver.set_beliefs(spread_out(pool, options.num_beliefs));
+    outcome = solver.solve();
+    plan.iterations += outcome.backups;
+  }
+  set_vectors(plan, solver.vectors());
+  plan.residual = outcome.span;
+  plan.status = outcome.converged ? SolveStatus::converged : SolveStatus::sweep_limit;
+  plan.message =
+      fmt::format("the span over the beliefs {} {:.3g}, gain {:.6g} there",
+                  outcome.converged ? "fell to" : "settled at", outcome.span, outcome.gain);
+  return plan;
+}
+
+}  // namespace oas

@@ -1,0 +1,92 @@
+"""oas plan, evaluate and simulate --policy PLAN, as a user meets them."""
+
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.environ["OAS_CLI_SUPPORT"])
+from support import CliCase  # noqa: E402
+
+PROBLEMS = ["machine-maintenance", "spectrum-access", "patient-treatment", "network-link",
+            "robot-corridor", "pest-control"]
+
+
+class Story(CliCase):
+    def test_every_problem_can_be_planned_evaluated_and_played(self):
+        for name in PROBLEMS:
+            plan = self.good_json("plan", name, "--steps", 20000, "-o", "plan.json")
+            self.assertEqual(plan["status"], "converged")
+            self.assertLessEqual(plan["gain_lower"], plan["gain_upper"])
+            self.assertLess(plan["gain_upper"] - plan["gain_lower"], 2e-3)
+            result = self.good_json("evaluate", name, "plan.json", "--steps", 20000)
+            self.assertAlmostEqual(result["simulated"], result["chain"], delta=1e-3)
+            self.assertLessEqual(result["lower_limit"], plan["gain_upper"])
+            played = self.good_json("simulate", name, "--policy", "plan.json", "--steps", 20000,
+                                    "-o", "log.csv")
+            self.assertAlmostEqual(played["mean_reward"], plan["gain_upper"], delta=0.05)
+
+    def test_same_seed_same_bytes_for_any_number_of_threads(self):
+        for threads in (1, 2):
+            self.good("plan", "pest-control", "--iota", 0.05, "--threads", threads,
+                      "-o", f"{threads}.json")
+        self.assertEqual(self.read("1.json"), self.read("2.json"))
+
+    def test_optimism(self):
+        plain = self.good_json("plan", "pest-control", "--steps", 6400)
+        bold = self.good_json("plan", "pest-control", "--radius", 0.05, "--steps", 6400,
+                              "-o", "bold.json")
+        self.assertGreater(bold["gain_lower"], plain["gain_upper"])
+        self.assertGreaterEqual(bold["optimism"]["gain_bound"], bold["gain_upper"])
+        model = json.loads(self.read("bold.json"))["model"]
+        self.assertNotEqual(model["transition"], self.model("pest-control")["transition"])
+
+    def test_filter(self):
+        self.good("plan", "network-link", "--steps", 6400, "-o", "plan.json")
+        wrong = self.model("network-link")
+        wrong["transition"] = [[[1 / 3] * 3] * 3] * 3
+        self.write("wrong.json", json.dumps(wrong))
+        right = self.good_json("evaluate", "network-link", "plan.json")
+        other = self.good_json("evaluate", "network-link", "plan.json", "--filter", "wrong.json")
+        self.assertLess(other["simulated"], right["simulated"])
+        self.assertAlmostEqual(other["simulated"], other["chain"],
+                               delta=2e-3 + other["half_width"])
+
+    def test_all_and_figures(self):
+        rows = self.good_json("plan", "pest-control", "--all", "--iota", 0.03)["oracles"]
+        self.assertEqual([row["policy"] for row in rows][-1], "state seen")
+        for name in ("pest-control", "network-link"):
+            self.good("plan", name, "--steps", 6400, "--figure", "policy.svg")
+            self.assertTrue(self.read("policy.svg").startswith(b"<svg"))
+
+    def test_point_based(self):
+        plan = self.good_json("plan", "pest-control", "--planner", "point", "--steps", 6400,
+                              "-o", "plan.json")
+        self.assertEqual(plan["planner"], "point")
+        self.good("evaluate", "pest-control", "plan.json", "--steps", 6400)
+
+
+class Errors(CliCase):
+    def test_bad_input_is_named_and_leaves_nothing(self):
+        self.bad("plan", "pest-control", "--iota", 0.7, "-o", "p.json", says=["0.7"])
+        self.bad("plan", "pest-control", "--radius", 2, "-o", "p.json", says=["--radius"])
+        self.bad("plan", "machine-maintenance", "--grid", 2000, "-o", "p.json",
+                 says=["2000", "points"])
+        self.bad("plan", "machine-maintenance", "--figure", "p.svg", "--steps", 6400,
+                 says=["2 or 3 states, not for 4"])
+        self.bad("plan", "no-such", says=["no-such"])
+        self.write("unknown.json", json.dumps(self.model(transition=None)))
+        self.bad("plan", "unknown.json", says=["unknown.json", "no transition model"])
+        self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
+        self.bad("evaluate", "network-link", "plan.json", says=["2 states", "3 states"])
+        self.bad("evaluate", "pest-control", "missing.json", says=["missing.json"])
+        broken = json.loads(self.read("plan.json"))
+        broken["bias"][7] = "high"
+        self.write("broken.json", json.dumps(broken))
+        self.bad("evaluate", "pest-control", "broken.json", says=["broken.json", "$.bias[7]"])
+        self.bad("simulate", "network-link", "--policy", "plan.json", "--steps", 5, "-o", "x.csv",
+                 says=["plan.json", "2 states"])
+
+
+if __name__ == "__main__":
+    unittest.main()

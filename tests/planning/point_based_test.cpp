@@ -1,0 +1,79 @@
+#include "oas/planning/point_based.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "oas/core/contracts.hpp"
+#include "oas/planning/oracles.hpp"
+#include "oas/planning/planner.hpp"
+#include "planning/planning_support.hpp"
+#include "support/random_models.hpp"
+
+namespace oas {
+namespace {
+
+PlanOptions options_for(const char* planner, double iota) {
+  PlanOptions options;
+  options.planner = planner;
+  options.iota = iota;
+  options.resolution = 40;
+  options.simulation.steps = 20'000;
+  options.point.num_beliefs = 120;
+  return options;
+}
+
+// Where a grid is possible, both planners find the same gain.
+TEST(PointBased, AgreesWithTheGrid) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      test::RandomModelOptions sizes;
+      sizes.num_actions = 3;
+      sizes.num_observations = 3;
+      sizes.timing = timing;
+      const Pomdp model = test::random_model(sizes, seed);
+      const double iota = seed % 2 == 0 ? 0.0 : 1.0 / 30.0;
+      const Plan grid = make_plan(model, options_for("grid", iota));
+      const Plan point = make_plan(model, options_for("point", iota));
+      EXPECT_NEAR(point.certificate.mean, grid.certificate.mean, 1e-3) << seed;
+      EXPECT_LE(point.gain_lower, grid.gain_upper + 1e-9);
+      EXPECT_GE(point.gain_upper, grid.gain_lower - 1e-9);
+    }
+  }
+}
+
+TEST(PointBased, SolvesTheReplacementProblem) {
+  const Pomdp model = test::replacement_problem(0.1, 0.5);
+  const Plan plan = make_plan(model, options_for("point", 0.0));
+  EXPECT_NEAR(plan.certificate.mean, test::replacement_gain(0.1, 0.5), 2e-3);
+}
+
+TEST(PointBased, BeatsTheMyopicPolicyAtTwentyStates) {
+  test::RandomModelOptions sizes;
+  sizes.num_states = 20;
+  sizes.num_actions = 3;
+  sizes.num_observations = 6;
+  sizes.concentration = 0.1;
+  const Pomdp model = test::random_model(sizes, 1);
+  PlanOptions options = options_for("auto", 0.0);
+  options.resolution = 0;
+  options.point.num_vectors = 60;
+  const Plan plan = make_plan(model, options);
+  EXPECT_EQ(plan.planner, "point");
+  const GainInterval myopic =
+      evaluate_by_simulation(model, myopic_plan(model, 0.0, 0), model, options.simulation);
+  EXPECT_GT(plan.gain_lower, myopic.mean + myopic.half_width);
+  EXPECT_LE(plan.gain_upper, fully_observed_gain(model).upper + 1e-4);
+}
+
+TEST(PointBased, SameSeedSamePlanAndBadOptionsAreNamed) {
+  const Pomdp model = test::random_model({}, 1);
+  PointOptions options;
+  options.num_beliefs = 40;
+  EXPECT_EQ(point_based_plan(model, 0.0, options), point_based_plan(model, 0.0, options));
+  options.rounds = 0;
+  EXPECT_THAT([&] { static_cast<void>(point_based_plan(model, 0.0, options)); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("rounds is 0")));
+}
+
+}  // namespace
+}  // namespace oas
