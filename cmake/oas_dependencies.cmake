@@ -5,6 +5,7 @@ find_package(Boost 1.74 REQUIRED)  # header only: Boost::headers
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(fmt 9 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
+find_package(pugixml 1.13 REQUIRED)
 find_package(Random123 REQUIRED)
 find_package(TBB REQUIRED)
 find_package(ZLIB REQUIRED)

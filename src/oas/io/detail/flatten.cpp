@@ -1,0 +1,380 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+#include "oas/core/contracts.hpp"
+#include "oas/io/detail/factor.hpp"
+
+namespace oas::detail {
+
+Factor::Factor(std::vector<int> scope, std::vector<int> sizes, std::size_t max_numbers)
+    : scope_(std::move(scope)), sizes_(std::move(sizes)) {
+  double size = 1.0;
+  for (const int n : sizes_) size *= n;
+  OAS_REQUIRE(size <= static_cast<double>(max_numbers),
+              "a table of {:.0f} numbers is more than the limit of {}", size, max_numbers);
+  values_.resize(static_cast<std::size_t>(size));
+}
+
+int FactoredModel::slot(SlotKind role, int variable) const {
+  int first = 0;
+  if (role != SlotKind::action) first += static_cast<int>(actions.size());
+  if (role == SlotKind::state_after || role == SlotKind::observation) {
+    first += static_cast<int>(states.size());
+  }
+  if (role == SlotKind::observation) first += static_cast<int>(states.size());
+  return first + variable;
+}
+
+namespace {
+
+double product(const std::vector<Variable>& variables) {
+  double size = 1.0;
+  for (const Variable& variable : variables) size *= variable.size();
+  return size;
+}
+
+bool is_index(const std::string& name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class Flattener {
+ public:
+  Flattener(const FactoredModel& model, std::size_t max_numbers, Faults& faults, Warnings& warnings)
+      : model_(model),
+        max_numbers_(max_numbers),
+        faults_(faults),
+        warnings_(warnings),
+        assignment_(model.slots.size(), 0) {
+    budget_.limit = 20 * max_numbers;
+  }
+
+  Pomdp flatten() {
+    num_states_ = size_of(product(model_.states), "states");
+    num_actions_ = size_of(product(model_.actions), "actions");
+    check_limit(num_states_);
+    order_states();
+    PomdpParts parts;
+    parts.timing = Timing::after;
+    parts.states = labels(model_.states, "state");
+    parts.actions = labels(model_.actions, "action");
+    parts.start = start();
+    parts.transition =
+        TransitionModel(num_states_, num_actions_, transition(parts.actions, parts.states));
+    find_observations();
+    parts.observations = observation_labels();
+    parts.sensors = ObservationModel(num_states_, num_actions_, static_cast<int>(observed_.size()),
+                                     sensors(parts.actions, parts.states));
+    faults_.throw_if_any();
+    parts.reward = reward();
+    parts.discount = model_.discount;
+    return Pomdp(std::move(parts));
+  }
+
+ private:
+  struct Emission {
+    int row;
+    std::int64_t observation;  // combination of all values, before those that never occur are gone
+    double probability;
+  };
+
+  int size_of(double size, const char* what) const {
+    OAS_REQUIRE(size <= 1e6, "{:.0f} {} are more than the limit of 1000000", size, what);
+    return static_cast<int>(size);
+  }
+
+  void check_limit(double width) const {
+    const double size = static_cast<double>(num_actions_) * num_states_ * width;
+    OAS_REQUIRE(size <= static_cast<double>(max_numbers_),
+                "{} states and {} actions flattened need a table of {:.0f} numbers, more than the "
+                "limit of {}",
+                num_states_, num_actions_, size, max_numbers_);
+  }
+
+  // Sets the slots of one role to the combination with this index.
+  void assign(SlotKind role, const std::vector<Variable>& variables, std::int64_t index) {
+    for (int v = static_cast<int>(variables.size()) - 1; v >= 0; --v) {
+      const int size = variables[static_cast<std::size_t>(v)].size();
+      at(role, v) = static_cast<int>(index % size);
+      index /= size;
+    }
+  }
+
+  int& at(SlotKind role, int variable) {
+    return assignment_[static_cast<std::size_t>(model_.slot(role, variable))];
+  }
+
+  // State variables, each after those of the same step that its factor depends on.
+  void order_states() {
+    const int n = static_cast<int>(model_.states.size());
+    std::vector<int> mark(model_.states.size(), 0);  // 1: being visited, 2: done
+    const auto visit = [&](auto&& self, int v) -> void {
+      auto& m = mark[static_cast<std::size_t>(v)];
+      if (m == 2) return;
+      OAS_REQUIRE(m == 0, "the state variables depend on each other in a circle");
+      m = 1;
+      for (const int slot : model_.transition[static_cast<std::size_t>(v)].scope()) {
+        const Slot& s = model_.slots[static_cast<std::size_t>(slot)];
+        if (s.role == SlotKind::state_after && s.variable != v) self(self, s.variable);
+      }
+      m = 2;
+      order_.push_back(v);
+    };
+    for (int v = 0; v < n; ++v) visit(visit, v);
+  }
+
+  Labels labels(const std::vector<Variable>& variables, const char* kind) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(product(variables)));
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+    return labels(variables, all, kind);
+  }
+
+  // Names of some combinations of values: "value_value".
+  Labels labels(const std::vector<Variable>& variables,
+                const std::vector<std::int64_t>& combinations, const char* kind) {
+    const int size = static_cast<int>(combinations.size());
+    if (variables.size() == 1 && variables.front().numbered) return {size, kind};
+    std::vector<std::string> names;
+    for (std::int64_t combination : combinations) {
+      std::string name;
+      for (std::size_t v = variables.size(); v-- > 0;) {
+        const auto& values = variables[v].values;
+        const auto& value = values[static_cast<std::size_t>(combination) % values.size()];
+        name = name.empty() ? value : fmt::format("{}_{}", value, name);
+        combination /= variables[v].size();
+      }
+      names.push_back(is_index(name) ? fmt::format("{}{}", kind[0], name) : name);
+    }
+    std::vector<std::string> sorted = names;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) {
+      return {std::move(names), kind};
+    }
+    warnings_.add(kind, 0,
+                  fmt::format("names of {}s would not be unique; they are numbered", kind));
+    return {size, kind};
+  }
+
+  std::vector<double> start() {
+    std::vector<double> values(static_cast<std::size_t>(num_states_));
+    for (int s = 0; s < num_states_; ++s) {
+      assign(SlotKind::state_before, model_.states, s);
+      double p = 1.0;
+      for (const Factor& factor : model_.start) p *= factor(assignment_);
+      values[static_cast<std::size_t>(s)] = p;
+    }
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    const double off = std::abs(sum - 1.0);
+    OAS_REQUIRE(off <= kTextTolerance, "the initial belief sums to {:.8g}, not to 1", sum);
+    if (off > kRoundingTolerance) {
+      for (double& p : values) p /= sum;
+      warnings_.add("start", 0,
+                    fmt::format("the initial belief is off 1 by {:.2g}; renormalised", off));
+    }
+    warn_about_observed_start(values);
+    return values;
+  }
+
+  // Here nothing is observed before the first action; in POMDPX these variables are.
+  void warn_about_observed_start(const std::vector<double>& start) {
+    for (int v = 0; v < static_cast<int>(model_.states.size()); ++v) {
+      const Variable& variable = model_.states[static_cast<std::size_t>(v)];
+      if (!variable.fully_observed) continue;
+      int known = kAll;
+      bool open = false;
+      for (int s = 0; s < num_states_; ++s) {
+        if (start[static_cast<std::size_t>(s)] == 0.0) continue;
+        assign(SlotKind::state_before, model_.states, s);
+        open = open || (known != kAll && known != at(SlotKind::state_before, v));
+        known = at(SlotKind::state_before, v);
+      }
+      if (open) {
+        warnings_.add("observed start", 0,
+                      fmt::format("'{}' is fully observed, but its first value is open and is seen "
+                                  "only after the first action",
+                                  variable.name));
+      }
+    }
+  }
+
+  // Visits all outcomes of factors[order[i]], i >= depth, with their probability.
+  template <class Visit>
+  void expand(const std::vector<Factor>& factors, const std::vector<int>& order, SlotKind role,
+              std::size_t depth, double probability, Visit visit) {
+    if (depth == order.size()) {
+      visit(probability);
+      return;
+    }
+    const int v = order[depth];
+    int& value = at(role, v);
+    const Factor& factor = factors[static_cast<std::size_t>(v)];
+    for (value = 0; value < factor.sizes().back(); ++value) {
+      const double p = factor(assignment_);
+      budget_.take(1);
+      if (p != 0.0) expand(factors, order, role, depth + 1, probability * p, visit);
+    }
+  }
+
+  std::int64_t index_of(SlotKind role, const std::vector<Variable>& variables) {
+    std::int64_t index = 0;
+    for (int v = 0; v < static_cast<int>(variables.size()); ++v) {
+      index = index * variables[static_cast<std::size_t>(v)].size() + at(role, v);
+    }
+    return index;
+  }
+
+  std::vector<double> transition(const Labels& actions, const Labels& states) {
+    ProbabilityTable table(num_actions_, num_states_, num_states_, budget_);
+    for (int a = 0; a < num_actions_; ++a) {
+      assign(SlotKind::action, model_.actions, a);
+      for (int s = 0; s < num_states_; ++s) {
+        assign(SlotKind::state_before, model_.states, s);
+        expand(model_.transition, order_, SlotKind::state_after, 0, 1.0, [&](double p) {
+          const auto next = index_of(SlotKind::state_after, model_.states);
+          table.set(a, s, static_cast<int>(next), p, model_.transition_line);
+        });
+      }
+    }
+    table.finish("the transition", actions, states, faults_, warnings_);
+    faults_.throw_if_any();
+    return table.take();
+  }
+
+  // The combination of all that is observed: fully observed state variables, then observations.
+  std::int64_t observation_index() {
+    std::int64_t index = 0;
+    for (int v = 0; v < static_cast<int>(model_.states.size()); ++v) {
+      const Variable& variable = model_.states[static_cast<std::size_t>(v)];
+      if (variable.fully_observed) index = index * variable.size() + at(SlotKind::state_after, v);
+    }
+    for (int v = 0; v < static_cast<int>(model_.observations.size()); ++v) {
+      index = index * model_.observations[static_cast<std::size_t>(v)].size() +
+              at(SlotKind::observation, v);
+    }
+    return index;
+  }
+
+  void find_observations() {
+    std::vector<int> order(model_.observations.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (int a = 0; a < num_actions_; ++a) {
+      assign(SlotKind::action, model_.actions, a);
+      for (int s = 0; s < num_states_; ++s) {
+        assign(SlotKind::state_after, model_.states, s);
+        expand(model_.sensors, order, SlotKind::observation, 0, 1.0, [&](double p) {
+          emissions_.push_back({a * num_states_ + s, observation_index(), p});
+        });
+      }
+    }
+    for (const Variable& variable : model_.states) {
+      if (variable.fully_observed) seen_.push_back(variable);
+    }
+    const bool mixed = !seen_.empty();
+    seen_.insert(seen_.end(), model_.observations.begin(), model_.observations.end());
+    OAS_REQUIRE(product(seen_) < 1e15, "the observations have too many combinations");
+    if (mixed) {
+      for (const Emission& emission : emissions_) observed_.push_back(emission.observation);
+      std::sort(observed_.begin(), observed_.end());
+      observed_.erase(std::unique(observed_.begin(), observed_.end()), observed_.end());
+    } else {
+      observed_.resize(static_cast<std::size_t>(size_of(product(seen_), "observations")));
+      std::iota(observed_.begin(), observed_.end(), std::int64_t{0});
+    }
+    check_limit(static_cast<double>(observed_.size()));
+  }
+
+  Labels observation_labels() {
+    if (seen_.empty()) return {{"nothing"}, "observation"};
+    return labels(seen_, observed_, "observation");
+  }
+
+  std::vector<double> sensors(const Labels& actions, const Labels& states) {
+    ProbabilityTable table(num_actions_, num_states_, static_cast<int>(observed_.size()), budget_);
+    for (const Emission& emission : emissions_) {
+      const auto column =
+          std::lower_bound(observed_.begin(), observed_.end(), emission.observation);
+      table.set(emission.row / num_states_, emission.row % num_states_,
+                static_cast<int>(column - observed_.begin()), emission.probability,
+                model_.sensor_line);
+    }
+    table.finish("the observation", actions, states, faults_, warnings_);
+    return table.take();
+  }
+
+  [[nodiscard]] bool reward_depends_on(SlotKind role) const {
+    return std::any_of(model_.rewards.begin(), model_.rewards.end(), [&](const Factor& factor) {
+      return std::any_of(factor.scope().begin(), factor.scope().end(), [&](int slot) {
+        return model_.slots[static_cast<std::size_t>(slot)].role == role;
+      });
+    });
+  }
+
+  double reward_here() {
+    budget_.take(1);
+    double sum = 0.0;
+    for (const Factor& factor : model_.rewards) sum += factor(assignment_);
+    return sum + 0.0;
+  }
+
+  // Rewards by observation (or one for all), with the value of the first as the rest.
+  RewardByObservation rewards_by_observation(std::size_t num_observations) {
+    RewardByObservation rewards;
+    for (std::size_t o = 0; o < num_observations; ++o) {
+      const auto values = static_cast<std::int64_t>(product(model_.observations));
+      assign(SlotKind::observation, model_.observations, observed_[o] % values);
+      const double value = reward_here();
+      if (o == 0) rewards.rest = value;
+      if (value != rewards.rest) rewards.others.emplace_back(static_cast<int>(o), value);
+    }
+    return rewards;
+  }
+
+  Reward reward() {
+    const int num_next = reward_depends_on(SlotKind::state_after) ? num_states_ : 1;
+    const std::size_t num_observed =
+        reward_depends_on(SlotKind::observation) ? observed_.size() : 1;
+    std::vector<RewardRow> rows;
+    for (int a = 0; a < num_actions_; ++a) {
+      assign(SlotKind::action, model_.actions, a);
+      for (int s = 0; s < num_states_; ++s) {
+        assign(SlotKind::state_before, model_.states, s);
+        RewardRow row;
+        for (int next = 0; next < num_next; ++next) {
+          assign(SlotKind::state_after, model_.states, next);
+          RewardByObservation rewards = rewards_by_observation(num_observed);
+          if (next == 0) row.rest = rewards;
+          if (rewards != row.rest) row.others.emplace_back(next, std::move(rewards));
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+    std::vector<int> row_of(rows.size());
+    std::iota(row_of.begin(), row_of.end(), 0);
+    return Reward::simplest(RewardTable(num_states_, num_actions_,
+                                        static_cast<int>(observed_.size()), std::move(rows),
+                                        std::move(row_of)));
+  }
+
+  const FactoredModel& model_;
+  std::size_t max_numbers_;
+  Faults& faults_;
+  Warnings& warnings_;
+  std::vector<int> assignment_;
+  WriteBudget budget_;
+  int num_states_ = 0;
+  int num_actions_ = 0;
+  std::vector<int> order_;
+  std::vector<Variable> seen_;
+  std::vector<Emission> emissions_;
+  std::vector<std::int64_t> observed_;
+};
+
+}  // namespace
+
+Pomdp flatten(const FactoredModel& model, std::size_t max_numbers, Faults& faults,
+              Warnings& warnings) {
+  return Flattener(model, max_numbers, faults, warnings).flatten();
+}
+
+}  // namespace oas::detail

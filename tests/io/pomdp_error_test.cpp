@@ -1,0 +1,130 @@
+#include <vector>
+
+#include "io/model_file_support.hpp"
+#include "oas/io/pomdp_text.hpp"
+
+/// One case for each message of the .pomdp reader and writer.
+namespace oas::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using testing::ThrowsMessage;
+
+const std::string kHead =
+    "discount: 0.9\nvalues: reward\nstates: a b\nactions: x y\nobservations: p q\n";
+
+std::string fault_of(const std::string& text, const ModelReadOptions& options = {}) {
+  try {
+    const auto read = parse_pomdp(text, "m", options);
+    return "accepted: " + read.model.brief();
+  } catch (const ParseError& error) {
+    return error.what();
+  }
+}
+
+struct Case {
+  std::string text;
+  const char* message;
+};
+
+TEST(PomdpErrors, Preamble) {
+  const std::vector<Case> cases = {
+      {"", "m:1:1: 'states:' is missing"},
+      {"states 3", "m:1:8: found '3', expected ':'"},
+      {"states: T b", "m:1:9: found 'T', expected a number of states or their names"},
+      {"states: 0", "m:1:9: found '0', expected a number of states from 1 to 1000000"},
+      {"states: 1 2", "m:1:11: found '2', expected one number"},
+      {"states: a a", "m:1:11: state name 'a' is used twice"},
+      {"states: a $", "m:1:11: found '$', expected a name"},
+      {"discount: 1.5", "m:1:11: found discount 1.5, expected a number from 0 to 1"},
+      {"discount: -1", "found discount -1"},
+      {"values: prizes", "m:1:9: found 'prizes', expected reward or cost"},
+      {"rubbish", "m:1:1: found 'rubbish', expected discount, values, states"},
+      {"\xef\xbb\xbfstates: 2", "m:1:1: found the byte 0xef"},
+      {"states: 2 actions: 1 values: reward T: 0 uniform", "'discount:' is missing"},
+      {"states: 2 actions: 1 discount: 1 T: 0 uniform", "'values:' is missing"}};
+  for (const Case& c : cases) EXPECT_THAT(fault_of(c.text), HasSubstr(c.message)) << c.text;
+}
+
+TEST(PomdpErrors, Start) {
+  const std::vector<Case> cases = {
+      {"start: 0", "m:6:8: found 1 number, expected 2, one probability per state"},
+      {"start: 0.5 0.25 0.25", "found more than 2 numbers, expected 2"},
+      {"start: 0.3 0.6", "m:6:8: start sums to 0.9, not to 1"},
+      {"start: 1.5 0", "m:6:8: found 1.5, expected a probability from 0 to 1"},
+      {"start: a b", "m:6:10: found 'b', expected one state"},
+      {"start: c", "m:6:8: found 'c', expected a state: a, b"},
+      {"start include: 2", "m:6:16: found '2', expected a state from 0 to 1"},
+      {"start include:", "found the end of the file, expected a state"},
+      {"start exclude: a b", "all states are excluded"},
+      {"T: * uniform start: a", "m:6:14: 'start' must stand before T, O and R"}};
+  for (const Case& c : cases) EXPECT_THAT(fault_of(kHead + c.text), HasSubstr(c.message)) << c.text;
+}
+
+TEST(PomdpErrors, Statements) {
+  const std::vector<Case> cases = {
+      {"T x", "m:6:3: found 'x', expected ':'"},
+      {"T: z uniform", "m:6:4: found 'z', expected an action: x, y"},
+      {"T: x : a identity", "found 'identity', expected ':', uniform, reset or numbers"},
+      {"T: x reset", "found 'reset', expected ':', uniform, identity or numbers"},
+      {"T: x 1 2 3", "m:6:6: found 3 numbers, expected 4 (one per pair of states)"},
+      {"T: x : a 0.5 0.5 0.5", "m:6:18: found more than 2 numbers, expected 2 (one per state)"},
+      {"T: x : a : b -0.5", "m:6:14: found '-', expected a probability"},
+      {"T: x : a : b .5", "m:6:14: found '.', expected a probability"},
+      {"T: x : a : b 1.01", "m:6:14: found 1.01, expected a probability from 0 to 1"},
+      {"T: x 2 0 0 1", "m:6:6: number 1 of these is 2, expected a probability"},
+      {"O: x identity", "found 'identity', expected ':', uniform or numbers"},
+      {"O: x : a : p : 1", "m:6:14: found ':', expected a probability"},
+      {"R: x\n1 2\n3 4", "m:7:1: found '1', expected ':'"},
+      {"R: x : a 1 2 3", "found 3 numbers, expected 4 (one per end state and observation)"},
+      {"R: x : a : b : p 1e999", "found '1e999', expected a smaller number"},
+      {"R: x : a : b : p 1 1", "found '1', expected T, O or R"},
+      {"T: * uniform states: 3", "m:6:14: 'states:' must stand before start, T, O and R"}};
+  for (const Case& c : cases) EXPECT_THAT(fault_of(kHead + c.text), HasSubstr(c.message)) << c.text;
+}
+
+TEST(PomdpErrors, Rows) {
+  EXPECT_THAT(fault_of(kHead + "T: * uniform\nO: x uniform O: y 0.5 0.5\n0.4 0.7"),
+              HasSubstr("m:7: O of action y, state b sums to 1.1, not to 1"));
+  EXPECT_THAT(fault_of(kHead + "T: x uniform O: * uniform"),
+              AllOf(HasSubstr("m: T of action y, state a is not given"),
+                    HasSubstr("m: T of action y, state b is not given")));
+  EXPECT_THAT(fault_of("discount: 1 values: reward states: 2 actions: 1 T: * uniform O: * uniform"),
+              HasSubstr("no 'observations:'"));
+}
+
+TEST(PomdpErrors, SeveralInOneRun) {
+  const std::string text = kHead + "T: z uniform\nT: x 1\nO: * uniform\nR: x : q : a : a 1\n";
+  EXPECT_THAT(fault_of(text), AllOf(StartsWith("m:6:4: found 'z'"), HasSubstr("\nm:7:6: found 1"),
+                                    HasSubstr("\nm:9:8: found 'q'"), Not(HasSubstr("not given"))));
+}
+
+TEST(PomdpErrors, NotMoreThanTwenty) {
+  std::string text = kHead;
+  for (int i = 0; i < 100; ++i) text += "T: z uniform\n";
+  const std::string fault = fault_of(text);
+  EXPECT_EQ(std::count(fault.begin(), fault.end(), '\n'), 20);
+  EXPECT_THAT(fault, HasSubstr("m: stopped after 20 faults"));
+}
+
+TEST(PomdpErrors, LimitsAreNamed) {
+  EXPECT_THAT(fault_of("discount: 1 values: reward states: 100000 actions: 2 observations: 2"),
+              HasSubstr("20000000000 numbers, more than the limit of 200000000"));
+  ModelReadOptions small;
+  small.max_numbers = 10;
+  EXPECT_THAT(fault_of(kHead + "T: * uniform O: * uniform", small), HasSubstr("accepted"));
+  std::string text = kHead;
+  for (int i = 0; i < 60; ++i) text += "T: * uniform ";
+  EXPECT_THAT(fault_of(text, small), HasSubstr("write more than the limit of 200 entries"));
+}
+
+TEST(PomdpErrors, FilesThatCannotBeRead) {
+  EXPECT_THAT([] { (void)read_pomdp("no/such.pomdp"); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("no/such.pomdp")));
+}
+
+}  // namespace
+}  // namespace oas::test
