@@ -4,14 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "check_report.hpp"
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/experiments/empirical_error.hpp"
 #include "oas/simulation/policies.hpp"
-#include "oas/theory/communication.hpp"
-#include "oas/theory/ergodicity.hpp"
 #include "oas/theory/estimation_bounds.hpp"
-#include "oas/theory/revealing.hpp"
 
 namespace oas::cli {
 
@@ -26,58 +24,6 @@ struct Options {
   EmpiricalErrorOptions trial;
   std::optional<double> iota;
 };
-
-// Text and JSON of one report, section by section.
-struct Report {
-  std::string text;
-  Json json;
-};
-
-void report_sensors(const Pomdp& model, const SensorReport& sensors, Report& report) {
-  Table table({"action", "alpha", "singular values of the sensor"});
-  for (int a = 0; a < model.num_actions(); ++a) {
-    const ActionSensor& sensor = sensors.actions[static_cast<std::size_t>(a)];
-    table.add({model.actions()[a], fmt::format("{:.4f}", sensor.alpha),
-               fmt::format("{:.3f}", fmt::join(sensor.singular_values, " "))});
-    report.json["sensors"].push_back({{"action", model.actions()[a]},
-                                      {"alpha", sensor.alpha},
-                                      {"rank", sensor.rank},
-                                      {"singular_values", sensor.singular_values}});
-  }
-  report.json["alpha"] = sensors.alpha;
-  report.text += "\nsensors\n" + table.text();
-  if (sensors.revealing()) {
-    report.text += fmt::format("  alpha {:.4f}: the least revealing action is {}\n", sensors.alpha,
-                               model.actions()[sensors.weakest]);
-  } else {
-    std::vector<std::string> blind;
-    for (const Action a : sensors.blind_actions()) blind.push_back(model.actions()[a]);
-    report.text +=
-        fmt::format("  not all states can be told apart under: {}\n", fmt::join(blind, ", "));
-  }
-}
-
-void report_dynamics(const Pomdp& model, const ErgodicityReport& ergodicity,
-                     const CommunicationReport& communication, Report& report) {
-  report.text += fmt::format("\ndynamics\n  {}\n  {}\n", communication.brief(), ergodicity.brief());
-  const auto names = [&](const std::vector<State>& states) {
-    std::vector<std::string> list;
-    for (const State s : states) list.push_back(model.states()[s]);
-    return list;
-  };
-  for (const auto& [what, states] :
-       {std::pair("unreachable from the start", names(communication.unreachable)),
-        std::pair("absorbing", names(communication.absorbing))}) {
-    if (!states.empty()) report.text += fmt::format("  {}: {}\n", what, fmt::join(states, ", "));
-  }
-  report.json["dynamics"] = {{"epsilon", ergodicity.min_transition},
-                             {"dobrushin", ergodicity.coefficient},
-                             {"second_eigenvalue", ergodicity.second_eigenvalue},
-                             {"smallest_stationary", ergodicity.min_stationary},
-                             {"ergodic", communication.ergodic()},
-                             {"unreachable", names(communication.unreachable)},
-                             {"absorbing", names(communication.absorbing)}};
-}
 
 // The lemma's number of steps for the uniform policy, whose stationary quantities are known
 // exactly.
@@ -131,15 +77,9 @@ void report_data(const Options& options, const Pomdp& model, const SensorReport&
 }
 
 void run(const Options& options) {
-  const Pomdp model = load_model(options.model);
+  const Pomdp model = load_model(options.model, options.common);
   Report report;
-  report.text = model.brief() + "\n";
-  if (model.discount()) {
-    report.text += fmt::format(
-        "discount {} is carried along and not used: the average reward over "
-        "an endless run is what counts\n",
-        *model.discount());
-  }
+  report_head(model, report);
   const SensorReport sensors = analyse_sensors(model.sensors());
   report_sensors(model, sensors, report);
   bool learnable = sensors.revealing();
@@ -172,7 +112,7 @@ void add_check(CLI::App& app) {
       add_verb(app, "check", "What is this model, can it be learned, with how much data",
                options->common, [options] { run(*options); });
   EmpiricalErrorOptions& trial = options->trial;
-  verb->add_option("MODEL", options->model, "Model file or problem name")->required();
+  add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--target-error", options->target,
                    "Error wanted, Frobenius norm over all actions")
       ->check(CLI::PositiveNumber)

@@ -13,7 +13,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
-#include "oas/model/model_json.hpp"
+#include "oas/io/model_file.hpp"
 #include "oas/problems/named.hpp"
 
 namespace oas::cli {
@@ -57,8 +57,21 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
   return verb;
 }
 
-Pomdp load_model(const std::string& name) {
-  if (file_exists(name)) return read_model(name);
+void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
+                        Common& common) {
+  verb.add_option(name, model, summary)->required();
+  verb.add_flag("--lenient", common.lenient,
+                "Accept dialects of .pomdp files, each with a warning");
+}
+
+Pomdp load_model(const std::string& name) { return load_model(name, {}); }
+
+Pomdp load_model(const std::string& name, const Common& common) {
+  if (file_exists(name)) {
+    ReadModel read = read_any_model(name, {.lenient = common.lenient});
+    for (const std::string& warning : read.warnings) warn(common, warning);
+    return std::move(read.model);
+  }
   std::string names;
   for (const ProblemInfo& info : problems()) {
     if (info.name == name) return info.make();

@@ -23,6 +23,7 @@ struct Common {
   bool json = false;
   bool quiet = false;
   int threads = 0;
+  bool lenient = false;
 
   [[nodiscard]] Parallelism parallelism() const { return {threads}; }
 };
@@ -31,7 +32,13 @@ struct Common {
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run);
 
-/// A model file, or the name of a ready-made problem when there is no such file.
+/// Declares a required argument that load_model() will read, and --lenient with it.
+void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
+                        Common& common);
+
+/// A model file of any format, or the name of a ready-made problem when there is no such file.
+/// What the reader has to say about the file goes to standard error.
+[[nodiscard]] Pomdp load_model(const std::string& name, const Common& common);
 [[nodiscard]] Pomdp load_model(const std::string& name);
 
 /// Prints to standard output unless `quiet` is set; a full pipe or disk is an IoError.
@@ -84,6 +91,9 @@ void add_check(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_estimate(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_convert(CLI::App& app);
 void add_filter(CLI::App& app);
+void add_plan(CLI::App& app);
+void add_evaluate(CLI::App& app);
 
 }  // namespace oas::cli

@@ -65,7 +65,7 @@ void check_comparable(const Options& options, const Pomdp& truth, const Pomdp& e
 }
 
 void run(const Options& options) {
-  const Pomdp truth = load_model(options.model);
+  const Pomdp truth = load_model(options.model, options.common);
   const EstimateDocument estimate = read_estimate(options.estimate);
   check_comparable(options, truth, estimate.model);
   if (!(truth.states() == estimate.model.states() && truth.actions() == estimate.model.actions())) {
@@ -103,7 +103,8 @@ void add_compare(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(app, "compare", "How far is an estimate from the true model",
                             options->common, [options] { run(*options); });
-  verb->add_option("MODEL", options->model, "True model: file or problem name")->required();
+  add_model_argument(*verb, "MODEL", options->model, "True model: file or problem name",
+                     options->common);
   verb->add_option("ESTIMATE", options->estimate, "Estimate, or any model file with transition")
       ->required();
   verb->add_option("--worst", options->worst, "How many of the worst rows to show")

@@ -53,7 +53,7 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
 }
 
 void run(const Options& options) {
-  const Pomdp model = load_model(options.model);
+  const Pomdp model = load_model(options.model, options.common);
   Progress progress(options.common, "rows read", 0);
   const TransitionEstimate estimate =
       estimate_from_logs(model, options.logs, options.estimation, options.common.parallelism(),
@@ -81,9 +81,8 @@ void add_estimate(CLI::App& app) {
   CLI::App* verb =
       add_verb(app, "estimate", "Learn the transition model from logs and the known sensors",
                options->common, [options] { run(*options); });
-  verb->add_option("MODEL", options->model,
-                   "Model file or problem name; its transition is not used")
-      ->required();
+  add_model_argument(*verb, "MODEL", options->model,
+                     "Model file or problem name; its transition is not used", options->common);
   verb->add_option("LOG", options->logs,
                    "Log files (CSV, plain, gzip or zstd); - is standard input")
       ->required();

@@ -108,7 +108,7 @@ Totals filter_log(const Options& options, const Pomdp& model, AtomicFile& out) {
 }
 
 void run(const Options& options) {
-  const Pomdp model = load_model(options.model);
+  const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to filter with", options.model);
   AtomicFile out(options.output);
   const Totals totals = filter_log(options, model, out);
@@ -144,8 +144,8 @@ void add_filter(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(app, "filter", "Beliefs and smoothed states along a log",
                             options->common, [options] { run(*options); });
-  verb->add_option("MODEL", options->model, "Model file or problem name, with transition")
-      ->required();
+  add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
+                     options->common);
   verb->add_option("LOG", options->log, "Log file; - is standard input")->required();
   verb->add_option("-o,--output", options->output,
                    "CSV to write: for each row the belief before it and the smoothed state")

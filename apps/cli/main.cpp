@@ -21,7 +21,10 @@ int run(int argc, char** argv) {
   add_simulate(app);
   add_estimate(app);
   add_compare(app);
+  add_convert(app);
   add_filter(app);
+  add_plan(app);
+  add_evaluate(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

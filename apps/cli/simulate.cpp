@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/io/log_writer.hpp"
+#include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
 namespace oas::cli {
@@ -35,9 +37,11 @@ struct Totals {
   std::int64_t steps = 0;
 };
 
+// Starts the run of the given number.
+using MakeLoop = std::function<ClosedLoop(std::uint32_t run)>;
+
 // Runs are simulated side by side in groups and written in their order.
-Totals write_runs(const Options& options, const Pomdp& model, const PolicyOptions& policy,
-                  LogWriter& log) {
+Totals write_runs(const Options& options, const MakeLoop& make_loop, LogWriter& log) {
   Progress progress(options.common, "simulating", options.steps * options.runs);
   Totals totals;
   constexpr std::int64_t kGroup = 16;
@@ -52,18 +56,17 @@ Totals write_runs(const Options& options, const Pomdp& model, const PolicyOption
   for (std::int64_t first = 0; first < options.runs; first += short_runs ? kGroup : 1) {
     if (short_runs) {
       const std::int64_t count = std::min(kGroup, options.runs - first);
-      parallel_for(static_cast<std::size_t>(count), options.common.parallelism(),
-                   [&](std::size_t i) {
-                     ClosedLoop loop(model, policy, options.seed,
-                                     static_cast<std::uint32_t>(first + static_cast<long>(i)));
-                     blocks[i].clear();
-                     loop.advance(static_cast<std::size_t>(options.steps), blocks[i]);
-                   });
+      parallel_for(
+          static_cast<std::size_t>(count), options.common.parallelism(), [&](std::size_t i) {
+            ClosedLoop loop = make_loop(static_cast<std::uint32_t>(first + static_cast<long>(i)));
+            blocks[i].clear();
+            loop.advance(static_cast<std::size_t>(options.steps), blocks[i]);
+          });
       for (std::int64_t i = 0; i < count; ++i)
         write(blocks[static_cast<std::size_t>(i)], first + i);
       continue;
     }
-    ClosedLoop loop(model, policy, options.seed, static_cast<std::uint32_t>(first));
+    ClosedLoop loop = make_loop(static_cast<std::uint32_t>(first));
     for (std::int64_t done = 0; done < options.steps;) {
       const auto count = std::min<std::int64_t>(kBlockSteps, options.steps - done);
       blocks[0].clear();
@@ -75,26 +78,53 @@ Totals write_runs(const Options& options, const Pomdp& model, const PolicyOption
   return totals;
 }
 
-void run(const Options& options) {
-  const Pomdp model = load_model(options.model);
-  OAS_REQUIRE(model.has_transition(), "{}: has no transition model, so it cannot be simulated",
-              options.model);
+bool is_plan_file(const std::string& name) {
+  constexpr std::string_view kEnding = ".json";
+  return name.size() > kEnding.size() && name.ends_with(kEnding);
+}
+
+// A plan file, or a policy of that name.
+MakeLoop player(const Options& options, const Pomdp& model) {
+  if (is_plan_file(options.policy)) {
+    Plan plan = read_plan(options.policy);
+    if (options.iota) plan.iota = *options.iota;
+    const Pomdp filter =
+        options.filter.empty() ? plan.model : load_model(options.filter, options.common);
+    const auto policy = std::make_shared<const PlanPolicy>(plan, filter);
+    OAS_REQUIRE(model.num_actions() == plan.model.num_actions() &&
+                    model.num_observations() == plan.model.num_observations(),
+                "{}: was made for {}, not for {}", options.policy, plan.model.brief(),
+                model.brief());
+    return [model, policy, seed = options.seed](std::uint32_t run) {
+      return ClosedLoop::of(model, *policy, seed, run);
+    };
+  }
   PolicyOptions policy;
   policy.name = options.policy;
   policy.min_action_probability = options.iota;
   if (!options.filter.empty()) {
-    const Pomdp own = load_model(options.filter);
+    const Pomdp own = load_model(options.filter, options.common);
     OAS_REQUIRE(own.has_transition(), "{}: has no transition model to filter with", options.filter);
     policy.own_transition = own.transition();
   }
   policy.validate(model);
+  return [model, policy, seed = options.seed](std::uint32_t run) {
+    return ClosedLoop(model, policy, seed, run);
+  };
+}
+
+void run(const Options& options) {
+  const Pomdp model = load_model(options.model, options.common);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model, so it cannot be simulated",
+              options.model);
+  const MakeLoop make_loop = player(options, model);
   LogColumns columns;
   columns.run = options.runs > 1;
   columns.propensity = true;
   columns.reward = options.reward;
   columns.state = options.state;
   LogWriter log(options.output, model, columns);
-  const Totals totals = write_runs(options, model, policy, log);
+  const Totals totals = write_runs(options, make_loop, log);
   log.commit();
   const double mean = totals.reward / static_cast<double>(totals.steps);
   if (options.common.json) {
@@ -117,8 +147,9 @@ void add_simulate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(app, "simulate", "Let a policy play in a model and log what it sees",
                             options->common, [options] { run(*options); });
-  verb->add_option("MODEL", options->model, "Model file or problem name")->required();
-  verb->add_option("--policy", options->policy, "Policy (see oas list)")->capture_default_str();
+  add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
+  verb->add_option("--policy", options->policy, "Policy (see oas list) or plan file (*.json)")
+      ->capture_default_str();
   verb->add_option("--filter", options->filter,
                    "Model whose transition the policy believes in (default: the true one)");
   verb->add_option("--iota", options->iota,

@@ -47,8 +47,8 @@ class Story(CliCase):
                   "filtered.csv")
 
     def test_random_problems(self):
-        self.good("problem", "random", "--states", 4, "--actions", 2, "--observations", 6, "--alpha",
-                  0.2, "--seed", 3, "-o", "r.json")
+        self.good("problem", "random", "--states", 4, "--actions", 2, "--observations", 6,
+                  "--alpha", 0.2, "--seed", 3, "-o", "r.json")
         report = self.good_json("check", "r.json", "--runs", 2, "--steps", 5000)
         self.assertGreaterEqual(report["alpha"], 0.2)
         self.good("problem", "random", "--after", "--seed", 3, "-o", "after.json")
@@ -81,8 +81,8 @@ class Simulate(CliCase):
         self.assertEqual(self.read("log.csv.json"), self.read("log.csv.zst.json"))
 
     def test_columns(self):
-        self.good("simulate", "pest-control", "--steps", 5, "--runs", 2, "--reward", "--state", "-o",
-                  "log.csv")
+        self.good("simulate", "pest-control", "--steps", 5, "--runs", 2, "--reward", "--state",
+                  "-o", "log.csv")
         header = self.read("log.csv").decode().splitlines()[1]
         self.assertEqual(header, "run,action,observation,propensity,reward,state")
 
@@ -96,7 +96,8 @@ class Estimate(CliCase):
         names = []
         for seed in range(4):
             names.append(f"log{seed}.csv")
-            self.good("simulate", "robot-corridor", "--steps", 5000, "--seed", seed, "-o", names[-1])
+            self.good("simulate", "robot-corridor", "--steps", 5000, "--seed", seed, "-o",
+                      names[-1])
         for threads in (1, 2):
             self.good("estimate", "robot-corridor", *names, "--threads", threads, "-o",
                       f"t{threads}.json")
@@ -147,7 +148,8 @@ class Estimate(CliCase):
 
 class Filter(CliCase):
     def test_beliefs_and_smoothed_states(self):
-        self.good("simulate", "pest-control", "--steps", 400, "--runs", 2, "--state", "-o", "log.csv")
+        self.good("simulate", "pest-control", "--steps", 400, "--runs", 2, "--state", "-o",
+                  "log.csv")
         self.good("filter", "pest-control", "log.csv", "-o", "states.csv")
         with open(self.folder / "states.csv", newline="") as file:
             rows = list(csv.DictReader(file))

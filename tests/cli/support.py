@@ -47,7 +47,7 @@ class CliCase(unittest.TestCase):
         return (self.folder / name).read_bytes()
 
     def model(self, name="pest-control", **changes):
-        """A named problem as a dictionary with keys replaced, or removed where the value is None."""
+        """A named problem as a dictionary with keys replaced, or removed where the value is None"""
         self.good("problem", name, "-o", "base.json")
         document = json.loads(self.read("base.json"))
         (self.folder / "base.json").unlink()

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/io/model_file.hpp"
+#include "oas/model/convert_timing.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct Options {
+  Common common;
+  std::string input;
+  std::string output;
+  std::string timing;
+  bool expand = false;
+  std::optional<double> discount;
+};
+
+// What --timing says, else what the output can hold, else as it is.
+Timing wanted_timing(const Options& options, const Pomdp& model) {
+  const bool only_after = format_of_ending(options.output) != ModelFormat::json;
+  if (options.timing.empty()) return only_after ? Timing::after : model.timing();
+  const Timing timing = options.timing == "before" ? Timing::before : Timing::after;
+  OAS_REQUIRE(timing == Timing::after || !only_after,
+              "{}: only .json files hold models of timing before", options.output);
+  return timing;
+}
+
+Pomdp with_discount(const Pomdp& model, std::optional<double> discount) {
+  if (!discount) return model;
+  PomdpParts parts = model.parts();
+  parts.discount = discount;
+  return Pomdp(std::move(parts));
+}
+
+void run(const Options& options) {
+  const Pomdp model = with_discount(load_model(options.input, options.common), options.discount);
+  const Timing timing = wanted_timing(options, model);
+  const TimingConversion converted = convert_timing(model, timing, {.expand = options.expand});
+  OAS_REQUIRE(converted.model.has_value(), "{}: not the same on these states in timing {}: {}{}",
+              options.input, to_string(timing), converted.reason,
+              options.expand ? "" : "; --expand makes an exact model with more states");
+  const auto warnings = write_any_model(options.output, *converted.model);
+  for (const std::string& warning : warnings) {
+    warn(options.common, fmt::format("{}: {}", options.output, warning));
+  }
+  if (options.common.json) {
+    print_json({{"output", options.output},
+                {"timing", to_string(timing)},
+                {"states", converted.model->num_states()},
+                {"actions", converted.model->num_actions()},
+                {"observations", converted.model->num_observations()},
+                {"expanded", converted.expanded},
+                {"warnings", warnings}});
+  }
+  print(options.common, fmt::format("{}: {}{}\n", options.output, converted.model->brief(),
+                                    converted.expanded ? ", states expanded" : ""));
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, "convert",
+                            "Convert a model between .json, .pomdp and .pomdpx, before and after",
+                            options->common, [options] { run(*options); });
+  add_model_argument(*verb, "IN", options->input, "Model file or problem name", options->common);
+  verb->add_option("OUT", options->output, "File to write: .json, .pomdp or .pomdpx")->required();
+  verb->add_option("--timing", options->timing,
+                   "Timing to convert to (default: after for .pomdp and .pomdpx, else as it is)")
+      ->check(CLI::IsMember({"before", "after"}));
+  verb->add_flag("--expand", options->expand,
+                 "Make a model with more states where the timing cannot change on the same states");
+  verb->add_option("--discount", options->discount, "Discount to write, in [0, 1]")
+      ->check(CLI::Range(0.0, 1.0));
+}
+
+}  // namespace oas::cli

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/planning/extended_value_iteration.hpp"
+#include "oas/planning/oracles.hpp"
+#include "oas/planning/planner.hpp"
+#include "oas/planning/simplex_figure.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  Common common;
+  std::string model;
+  PlanOptions plan;
+  std::optional<double> radius;
+  std::optional<double> gap;
+  std::uint64_t seed = 1;
+  bool all = false;
+  std::string figure;
+  std::string output;
+};
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Plans in the best member of the confidence set; the bound over the set goes along.
+Plan optimistic_plan(const Pomdp& model, const Options& options) {
+  OAS_REQUIRE(options.plan.planner != "point", "--radius needs the grid planner");
+  const int resolution =
+      options.plan.resolution > 0 ? options.plan.resolution : default_resolution(model);
+  OAS_REQUIRE(resolution > 0, "--radius needs a belief grid; {} states are too many",
+              model.num_states());
+  EviOptions evi;
+  evi.rvi.iota = options.plan.iota;
+  evi.rvi.span_tolerance = std::max(options.plan.span_tolerance, 1e-5);
+  const ConfidenceSet set = ConfidenceSet::uniform(model, *options.radius);
+  const EviResult found = extended_value_iteration(set, BeliefGrid(model.num_states(), resolution),
+                                                   evi, options.common.parallelism());
+  PlanOptions member = options.plan;
+  member.planner = "grid";
+  Plan plan = make_plan(model.with_transition(found.member), member, options.common.parallelism());
+  plan.optimism = Optimism{*options.radius, std::max(found.gain_bound, plan.gain_upper)};
+  return plan;
+}
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+// True when the program exists and succeeded.
+bool run_program(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
+    return false;
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// SVG as it is; PNG through whichever converter is installed.
+void write_figure(const Options& options, const Plan& plan) {
+  FigureOptions figure;
+  figure.seed = options.seed;
+  const std::string svg = policy_figure_svg(plan, figure);
+  if (!ends_with(options.figure, ".png")) {
+    write_text_file(options.figure, svg);
+    return;
+  }
+  const std::string drawing = options.figure + ".tmp.svg";
+  const std::string picture = options.figure + ".tmp.png";
+  write_text_file(drawing, svg);
+  const bool drawn = run_program({"rsvg-convert", "-z", "2", "-o", picture, drawing}) ||
+                     run_program({"convert", "-density", "192", drawing, picture});
+  std::remove(drawing.c_str());
+  if (!drawn || std::rename(picture.c_str(), options.figure.c_str()) != 0) {
+    std::remove(picture.c_str());
+    throw IoError(
+        fmt::format("{}: a PNG needs rsvg-convert or ImageMagick's convert; an .svg does "
+                    "not",
+                    options.figure));
+  }
+}
+
+void print_all(const Options& options, const Pomdp& model) {
+  const std::vector<OracleRow> rows =
+      all_oracles(model, options.plan, options.common.parallelism());
+  Table table({"policy", "gain from", "to", "how"});
+  Json list = Json::array();
+  for (const OracleRow& row : rows) {
+    table.add(
+        {row.name, fmt::format("{:.5f}", row.lower), fmt::format("{:.5f}", row.upper), row.note});
+    list.push_back(
+        {{"policy", row.name}, {"lower", row.lower}, {"upper", row.upper}, {"note", row.note}});
+  }
+  if (options.common.json) {
+    print_json({{"model", options.model}, {"iota", options.plan.iota}, {"oracles", list}});
+  }
+  print(options.common,
+        fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
+}
+
+void print_plan(const Options& options, const Plan& plan, double seconds) {
+  if (options.common.json) {
+    Json document = plan_to_json(plan);
+    document.erase("bias");
+    document.erase("alpha");
+    document.erase("model");
+    document["seconds"] = seconds;
+    if (!options.output.empty()) document["plan"] = options.output;
+    print_json(document);
+  }
+  std::string text = fmt::format("{}: {}\n  {}\n", options.model, plan.brief(), plan.message);
+  text += fmt::format("  lower: simulation of {} steps, seed {}, level {:g}; upper: proved\n",
+                      plan.certificate.steps, plan.certificate.seed, plan.certificate.level);
+  if (plan.optimism) {
+    text += fmt::format(
+        "  optimistic: no model within radius {:g} has a gain above {:.6g}; the plan is for the "
+        "best one found\n",
+        plan.optimism->radius, plan.optimism->gain_bound);
+  }
+  print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
+}
+
+void run(Options& options) {
+  const Pomdp model = load_model(options.model, options.common);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model to plan with", options.model);
+  OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
+              "{}: a policy can be drawn for 2 or 3 states, not for {}", options.model,
+              model.num_states());
+  options.plan.gap = options.gap;
+  options.plan.simulation.seed = options.seed;
+  options.plan.point.seed = options.seed;
+  if (options.all) print_all(options, model);
+  if (options.all && options.output.empty() && options.figure.empty()) return;
+  const double started = now();
+  const Plan plan = options.radius ? optimistic_plan(model, options)
+                                   : make_plan(model, options.plan, options.common.parallelism());
+  const double seconds = now() - started;
+  if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
+  if (!options.output.empty()) write_plan(options.output, plan);
+  if (!options.figure.empty()) write_figure(options, plan);
+  if (!options.all) print_plan(options, plan, seconds);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      add_verb(app, "plan", "Find the best policy for the long-run average reward, with bounds",
+               options->common, [options] { run(*options); });
+  add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
+  verb->add_option("--iota", options->plan.iota, "Smallest probability of every action")
+      ->capture_default_str();
+  verb->add_option("--radius", options->radius,
+                   "Plan for the most optimistic model within this total-variation radius per row")
+      ->check(CLI::Range(0.0, 1.0));
+  verb->add_option("--gap", options->gap, "Refine until upper - lower is at most this");
+  verb->add_option("--grid", options->plan.resolution, "Resolution of the belief grid (0: chosen)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--planner", options->plan.planner, "auto, grid or point")
+      ->check(CLI::IsMember({"auto", "grid", "point"}))
+      ->capture_default_str();
+  verb->add_option("--tolerance", options->plan.span_tolerance, "Span at which sweeps stop")
+      ->capture_default_str();
+  verb->add_option("--steps", options->plan.simulation.steps, "Simulated steps of the lower bound")
+      ->capture_default_str();
+  verb->add_flag("--all", options->all, "Compare with uniform, myopic, memoryless, seen states");
+  verb->add_option("--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)");
+  verb->add_option("--seed", options->seed, "Same seed, same bytes")->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Plan to write");
+}
+
+}  // namespace oas::cli
