@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::StrEq;
 using testing::ThrowsMessage;
 
-auto throws(const std::string& message) {
+auto rejects(const std::string& message) {
   return ThrowsMessage<ParseError>(StrEq("m.json: " + message));
 }
 
@@ -63,19 +63,19 @@ TEST_F(JsonViewTest, KnowsWhereItIs) {
 
 TEST_F(JsonViewTest, WrongKindsNameTheValueFound) {
   EXPECT_THAT([&] { (void)root_.at("number").as_string(); },
-              throws("$.number: a string is expected, found 2.5"));
+              rejects("$.number: a string is expected, found 2.5"));
   EXPECT_THAT([&] { (void)root_.at("text").as_double(); },
-              throws("$.text: a number is expected, found \"word\""));
+              rejects("$.text: a number is expected, found \"word\""));
   EXPECT_THAT([&] { (void)root_.at("number").as_integer(); },
-              throws("$.number: an integer is expected, found 2.5"));
+              rejects("$.number: an integer is expected, found 2.5"));
   EXPECT_THAT([&] { (void)root_.at("count").as_bool(); },
-              throws("$.count: true or false is expected, found 7"));
+              rejects("$.count: true or false is expected, found 7"));
   EXPECT_THAT([&] { (void)root_.at("nothing").size(); },
-              throws("$.nothing: an array is expected, found null"));
+              rejects("$.nothing: an array is expected, found null"));
   EXPECT_THAT([&] { (void)root_.at("inner").as_double(); },
-              throws("$.inner: a number is expected, found object"));
+              rejects("$.inner: a number is expected, found object"));
   EXPECT_THAT([&] { (void)root_.at("mixed").as_strings(); },
-              throws("$.mixed[1]: a string is expected, found 1"));
+              rejects("$.mixed[1]: a string is expected, found 1"));
 }
 
 // Neither fits a long; it must not turn into -1.
@@ -85,13 +85,13 @@ TEST_F(JsonViewTest, IntegersBeyondTheRangeAreErrors) {
 }
 
 TEST_F(JsonViewTest, MissingKeysAndElements) {
-  EXPECT_THAT([&] { (void)root_.at("absent"); }, throws("$: key \"absent\" is missing"));
-  EXPECT_THAT([&] { (void)root_.at("inner").at("x"); }, throws("$.inner: key \"x\" is missing"));
+  EXPECT_THAT([&] { (void)root_.at("absent"); }, rejects("$: key \"absent\" is missing"));
+  EXPECT_THAT([&] { (void)root_.at("inner").at("x"); }, rejects("$.inner: key \"x\" is missing"));
   EXPECT_THAT([&] { (void)root_.at("text").at("x"); },
-              throws("$.text: an object is expected, found \"word\""));
-  EXPECT_THAT([&] { (void)root_.at("list").at(2); }, throws("$.list: element 2 is missing"));
+              rejects("$.text: an object is expected, found \"word\""));
+  EXPECT_THAT([&] { (void)root_.at("list").at(2); }, rejects("$.list: element 2 is missing"));
   EXPECT_THAT([&] { (void)root_.at("text").at(0); },
-              throws("$.text: an array is expected, found \"word\""));
+              rejects("$.text: an array is expected, found \"word\""));
 }
 
 TEST_F(JsonViewTest, UnknownKeysAreErrors) {
@@ -99,9 +99,9 @@ TEST_F(JsonViewTest, UnknownKeysAreErrors) {
   EXPECT_NO_THROW(root_.at("inner").require_keys(allowed));
   const std::array<std::string_view, 2> others = {"other", "another"};
   EXPECT_THAT([&] { root_.at("inner").require_keys(others); },
-              throws("$.inner: unknown key \"key\"; known are other, another"));
+              rejects("$.inner: unknown key \"key\"; known are other, another"));
   EXPECT_THAT([&] { root_.at("list").require_keys(allowed); },
-              throws("$.list: an object is expected, found array"));
+              rejects("$.list: an object is expected, found array"));
 }
 
 TEST_F(JsonViewTest, TablesAreFlattenedRowByRow) {
@@ -114,29 +114,29 @@ TEST_F(JsonViewTest, TablesOfTheWrongShape) {
       [&] {
         (void)root_.at("table").as_array(std::array{3, 3});
       },
-      throws("$.table: 2 entries where 3 are needed"));
+      rejects("$.table: 2 entries where 3 are needed"));
   EXPECT_THAT(
       [&] {
         (void)root_.at("table").as_array(std::array{2, 2});
       },
-      throws("$.table[0]: 3 entries where 2 are needed"));
+      rejects("$.table[0]: 3 entries where 2 are needed"));
   EXPECT_THAT(
       [&] {
         (void)root_.at("ragged").as_array(std::array{2, 3});
       },
-      throws("$.ragged[1]: 2 entries where 3 are needed"));
+      rejects("$.ragged[1]: 2 entries where 3 are needed"));
   EXPECT_THAT(
       [&] {
         (void)root_.at("cell").as_array(std::array{2, 3});
       },
-      throws("$.cell[1][1]: a number is expected, found \"five\""));
+      rejects("$.cell[1][1]: a number is expected, found \"five\""));
   EXPECT_THAT(
       [&] {
         (void)root_.at("table").as_array(std::array{2, 3, 1});
       },
-      throws("$.table[0][0]: an array is expected, found 1"));
+      rejects("$.table[0][0]: an array is expected, found 1"));
   EXPECT_THAT([&] { (void)root_.at("table").as_array(std::array{2}); },
-              throws("$.table[0]: a number is expected, found array"));
+              rejects("$.table[0]: a number is expected, found array"));
 }
 
 TEST_F(JsonViewTest, LongValuesAreShortenedInMessages) {

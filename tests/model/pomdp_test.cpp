@@ -20,7 +20,7 @@ using testing::ThrowsMessage;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-auto throws(const char* message) { return ThrowsMessage<InvalidArgument>(StrEq(message)); }
+auto rejects(const char* message) { return ThrowsMessage<InvalidArgument>(StrEq(message)); }
 
 // 2 states, 1 action, 3 observations.
 PomdpParts small_parts() {
@@ -63,24 +63,24 @@ TEST(TransitionModel, ErrorsNameActionStateAndValue) {
       [] {
         TransitionModel(2, 2, {1, 0, 0, 1, 0.5, 0.5, 0.5, 0.25});
       },
-      throws("transition[1][1] sums to 0.75, not to 1"));
+      rejects("transition[1][1] sums to 0.75, not to 1"));
   EXPECT_THAT(
       [] {
         TransitionModel(2, 1, {1, 0, 1.5, -0.5}, "T");
       },
-      throws("T[0][1][1] is -0.5; probabilities must not be negative"));
+      rejects("T[0][1][1] is -0.5; probabilities must not be negative"));
   EXPECT_THAT(
       [] {
         TransitionModel(2, 1, {kNaN, 0, 0, 1});
       },
-      throws("transition[0][0][0] is nan; probabilities must be finite"));
+      rejects("transition[0][0][0] is nan; probabilities must be finite"));
   EXPECT_THAT(
       [] {
         TransitionModel(2, 1, {1, 0, 1});
       },
-      throws("transition: 3 values for 1 actions and 2 states"));
-  EXPECT_THAT([] { TransitionModel(0, 1, {}); }, throws("transition: 0 states and 1 actions"));
-  EXPECT_THAT([] { TransitionModel(1, 0, {}); }, throws("transition: 1 states and 0 actions"));
+      rejects("transition: 3 values for 1 actions and 2 states"));
+  EXPECT_THAT([] { TransitionModel(0, 1, {}); }, rejects("transition: 0 states and 1 actions"));
+  EXPECT_THAT([] { TransitionModel(1, 0, {}); }, rejects("transition: 1 states and 0 actions"));
 }
 
 TEST(ObservationModel, MatrixHasObservationsAsRows) {
@@ -101,19 +101,19 @@ TEST(ObservationModel, ErrorsNameActionStateAndValue) {
       [] {
         ObservationModel(2, 1, 2, {1, 0, 0.5, 0.25});
       },
-      throws("observation[0][1] sums to 0.75, not to 1"));
+      rejects("observation[0][1] sums to 0.75, not to 1"));
   EXPECT_THAT(
       [] {
         ObservationModel(1, 2, 2, {1, 0, 1.5, -0.5}, "Z");
       },
-      throws("Z[1][0][1] is -0.5; probabilities must not be negative"));
+      rejects("Z[1][0][1] is -0.5; probabilities must not be negative"));
   EXPECT_THAT(
       [] {
         ObservationModel(2, 1, 2, {1, 0});
       },
-      throws("observation: 2 values for 1 actions, 2 states and 2 observations"));
+      rejects("observation: 2 values for 1 actions, 2 states and 2 observations"));
   EXPECT_THAT([] { ObservationModel(2, 1, 0, {}); },
-              throws("observation: 2 states, 1 actions and 0 observations"));
+              rejects("observation: 2 states, 1 actions and 0 observations"));
 }
 
 TEST(Pomdp, AcceptsGoodPartsAndFillsInTheStart) {
@@ -129,42 +129,42 @@ TEST(Pomdp, AcceptsGoodPartsAndFillsInTheStart) {
 
 TEST(Pomdp, PartsOfDifferentSizesAreErrors) {
   EXPECT_THAT(building([](auto& p) { p.states = Labels(3, "state"); }),
-              throws("observation is 1x2x3 (actions, states, observations) where the model has "
-                     "1, 3, 3"));
+              rejects("observation is 1x2x3 (actions, states, observations) where the model has "
+                      "1, 3, 3"));
   EXPECT_THAT(building([](auto& p) { p.actions = Labels(2, "action"); }),
-              throws("observation is 1x2x3 (actions, states, observations) where the model has "
-                     "2, 2, 3"));
+              rejects("observation is 1x2x3 (actions, states, observations) where the model has "
+                      "2, 2, 3"));
   EXPECT_THAT(building([](auto& p) { p.observations = Labels(2, "observation"); }),
-              throws("observation is 1x2x3 (actions, states, observations) where the model has "
-                     "1, 2, 2"));
+              rejects("observation is 1x2x3 (actions, states, observations) where the model has "
+                      "1, 2, 2"));
   EXPECT_THAT(building([](auto& p) { p.transition = TransitionModel::uniform(3, 1); }),
-              throws("transition has 1 actions and 3 states where the model has 1 and 2"));
+              rejects("transition has 1 actions and 3 states where the model has 1 and 2"));
   EXPECT_THAT(building([](auto& p) { p.transition = TransitionModel::uniform(2, 2); }),
-              throws("transition has 2 actions and 2 states where the model has 1 and 2"));
+              rejects("transition has 2 actions and 2 states where the model has 1 and 2"));
 }
 
 TEST(Pomdp, StartMustBeADistributionOverStates) {
   EXPECT_THAT(building([](auto& p) { p.start = {1.0}; }),
-              throws("start has 1 entries for 2 states"));
+              rejects("start has 1 entries for 2 states"));
   EXPECT_THAT(building([](auto& p) {
                 p.start = {0.5, 0.6};
               }),
-              throws("start sums to 1.1, not to 1"));
+              rejects("start sums to 1.1, not to 1"));
   EXPECT_THAT(building([](auto& p) {
                 p.start = {1.5, -0.5};
               }),
-              throws("start[1] is -0.5; probabilities must not be negative"));
+              rejects("start[1] is -0.5; probabilities must not be negative"));
 }
 
 TEST(Pomdp, RewardMustFit) {
   EXPECT_THAT(building([](auto& p) { p.reward = Reward::by_observation({1.0}); }),
-              throws("reward has 1 values where 3 are needed"));
+              rejects("reward has 1 values where 3 are needed"));
   EXPECT_THAT(building([](auto& p) {
                 p.reward = Reward::by_action_state({1.0, 2.0, 3.0});
               }),
-              throws("reward has 3 values where 2 are needed"));
+              rejects("reward has 3 values where 2 are needed"));
   EXPECT_THAT(building([](auto& p) { p.reward = Reward::by_transition({1.0}); }),
-              throws("reward has 1 values where 12 are needed"));
+              rejects("reward has 1 values where 12 are needed"));
   EXPECT_NO_THROW(building([](auto& p) { p.reward = {}; })());
 }
 
@@ -173,15 +173,15 @@ TEST(Pomdp, DiscountLiesInTheUnitInterval) {
     EXPECT_NO_THROW(building([=](auto& p) { p.discount = good; })());
   }
   EXPECT_THAT(building([](auto& p) { p.discount = 1.5; }),
-              throws("discount is 1.5; it must lie in [0, 1]"));
+              rejects("discount is 1.5; it must lie in [0, 1]"));
   EXPECT_THAT(building([](auto& p) { p.discount = -0.1; }),
-              throws("discount is -0.1; it must lie in [0, 1]"));
+              rejects("discount is -0.1; it must lie in [0, 1]"));
   EXPECT_THAT(building([](auto& p) { p.discount = kNaN; }),
-              throws("discount is nan; it must lie in [0, 1]"));
+              rejects("discount is nan; it must lie in [0, 1]"));
 }
 
 TEST(Pomdp, NothingAtAllIsNoModel) {
-  EXPECT_THAT([] { (void)Pomdp(PomdpParts{}); }, throws("start is empty"));
+  EXPECT_THAT([] { (void)Pomdp(PomdpParts{}); }, rejects("start is empty"));
 }
 
 TEST(Pomdp, EveryPartCountsInEquality) {
@@ -214,13 +214,13 @@ TEST(Pomdp, EveryPartCountsInEquality) {
 
 TEST(Pomdp, UnknownTransitionIsAnErrorWhenAskedFor) {
   const Pomdp model = Pomdp(small_parts()).without_transition();
-  EXPECT_THAT([&] { (void)model.transition(); }, throws("the model has no transition model"));
+  EXPECT_THAT([&] { (void)model.transition(); }, rejects("the model has no transition model"));
 }
 
 TEST(Pomdp, WithTransitionChecksTheSize) {
   const Pomdp model(small_parts());
   EXPECT_THAT([&] { (void)model.with_transition(TransitionModel::uniform(3, 1)); },
-              throws("transition has 1 actions and 3 states where the model has 1 and 2"));
+              rejects("transition has 1 actions and 3 states where the model has 1 and 2"));
 }
 
 RC_GTEST_PROP(Pomdp, RandomModelsKeepTheInvariants, ()) {

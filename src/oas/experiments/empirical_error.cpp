@@ -14,7 +14,7 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kBlockRows = 1 << 16;
+constexpr std::size_t kBlockSteps = 1 << 16;
 
 bool policy_reacts(const std::string& name) {
   const auto all = policies();
@@ -32,7 +32,7 @@ double one_replication(const Pomdp& model, const LeftInverses& inverses,
   Trajectory block;
   for (std::size_t done = 0; done < options.steps; done += block.size()) {
     block.clear();
-    loop.advance(std::min(kBlockRows, options.steps - done), block);
+    loop.advance(std::min(kBlockSteps, options.steps - done), block);
     folder.add(block.actions, block.observations, block.propensities);
   }
   const TransitionEstimate estimate = estimate_oas(folder.finish(), inverses, model);

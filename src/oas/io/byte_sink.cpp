@@ -18,7 +18,7 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kCompressedBlock = std::size_t{1} << 16;
+constexpr std::size_t kOutputBlock = std::size_t{1} << 16;
 
 class FileSink final : public ByteSink {
  public:
@@ -50,7 +50,7 @@ class StandardOutput final : public ByteSink {
 class GzipSink final : public ByteSink {
  public:
   explicit GzipSink(std::unique_ptr<ByteSink> below)
-      : below_(std::move(below)), output_(kCompressedBlock) {
+      : below_(std::move(below)), output_(kOutputBlock) {
     constexpr int kGzipHeader = 16;
     constexpr int kLevel = 3;  // three times as fast as 6 and hardly larger on logs
     constexpr int kMemory = 8;
@@ -95,7 +95,7 @@ class ZstdSink final : public ByteSink {
  public:
   explicit ZstdSink(std::unique_ptr<ByteSink> below)
       : below_(std::move(below)),
-        output_(kCompressedBlock),
+        output_(kOutputBlock),
         context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
     if (context_ == nullptr) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, 3);

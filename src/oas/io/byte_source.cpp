@@ -20,7 +20,7 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kCompressedBlock = std::size_t{1} << 16;
+constexpr std::size_t kInputBlock = std::size_t{1} << 16;
 
 class FileSource final : public ByteSource {
  public:
@@ -92,7 +92,7 @@ class PrefixedSource final : public ByteSource {
 class GzipSource final : public ByteSource {
  public:
   GzipSource(std::unique_ptr<ByteSource> source, std::string name)
-      : source_(std::move(source)), name_(std::move(name)), input_(kCompressedBlock) {
+      : source_(std::move(source)), name_(std::move(name)), input_(kInputBlock) {
     constexpr int kGzipOnly = 16;
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
@@ -147,7 +147,7 @@ class ZstdSource final : public ByteSource {
   ZstdSource(std::unique_ptr<ByteSource> source, std::string name)
       : source_(std::move(source)),
         name_(std::move(name)),
-        input_(kCompressedBlock),
+        input_(kInputBlock),
         context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
     if (context_ == nullptr) throw std::bad_alloc();
   }

@@ -19,7 +19,7 @@ bool is_word(std::string_view name) {
          std::none_of(name.begin(), name.end(), is_space);
 }
 
-bool keeps(char c) { return !is_space(c); }
+bool keeps_in_xml(char c) { return !is_space(c); }
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -72,7 +72,7 @@ class PomdpxWriter {
  private:
   // Names as they stand in the XML text; a set without names is numbered a0, a1, …
   std::vector<std::string> names(const Labels& labels, std::string_view kind) {
-    auto plain = detail::plain_names(labels, kind, is_word, keeps);
+    auto plain = detail::plain_names(labels, kind, is_word, keeps_in_xml);
     if (!plain.warning.empty()) warnings_.push_back(std::move(plain.warning));
     for (std::string& name : plain.names) {
       name = labels.has_names() ? escaped(name) : fmt::format("{}{}", kind.front(), name);

@@ -7,12 +7,11 @@
 #include <system_error>
 
 #include "oas/core/contracts.hpp"
+#include "oas/io/detail/number_text.hpp"
 
 namespace oas::detail {
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_continuation(char c) { return (c & '\xc0') == '\x80'; }
 

@@ -6,6 +6,8 @@
 /// Numbers in model texts, without regard to the locale.
 namespace oas::detail {
 
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// The number that starts at `begin`: digits, then a point and digits, then an exponent, all but
 /// the first optional (with `point_first` the digits before the point too). Gives the end of what
 /// was used, `begin` when there is no number. Too large a number is infinite, too small a one 0.

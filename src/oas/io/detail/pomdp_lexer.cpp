@@ -11,7 +11,6 @@ namespace oas::detail {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool continues_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
 
 struct Reserved {
