@@ -49,7 +49,7 @@ auto without(const char* key) {
   return parsing(document.dump());
 }
 
-auto throws(const std::string& message) {
+auto fails_with(const std::string& message) {
   return ThrowsMessage<ParseError>(StrEq("m.json: " + message));
 }
 
@@ -65,8 +65,8 @@ TEST(ModelJsonErrors, TruncatedAnywhere) {
 }
 
 TEST(ModelJsonErrors, NoObject) {
-  EXPECT_THAT(parsing("[]"), throws("$: an object is expected, found array"));
-  EXPECT_THAT(parsing("3"), throws("$: an object is expected, found 3"));
+  EXPECT_THAT(parsing("[]"), fails_with("$: an object is expected, found array"));
+  EXPECT_THAT(parsing("3"), fails_with("$: an object is expected, found 3"));
 }
 
 TEST(ModelJsonErrors, UnknownKey) {
@@ -82,7 +82,7 @@ TEST(ModelJsonErrors, DuplicateKey) {
 
 TEST(ModelJsonErrors, MissingKeys) {
   for (const char* key : {"format", "timing", "states", "actions", "observations", "observation"}) {
-    EXPECT_THAT(without(key), throws(fmt::format("$: key \"{}\" is missing", key)));
+    EXPECT_THAT(without(key), fails_with(fmt::format("$: key \"{}\" is missing", key)));
   }
   for (const char* key : {"start", "transition", "observation_reward", "discount"}) {
     EXPECT_NO_THROW(without(key)()) << key;
@@ -91,27 +91,27 @@ TEST(ModelJsonErrors, MissingKeys) {
 
 TEST(ModelJsonErrors, Format) {
   EXPECT_THAT(with("/format", "oas-model/2"),
-              throws("$.format: \"oas-model/1\" is expected, found \"oas-model/2\""));
-  EXPECT_THAT(with("/format", 1), throws("$.format: a string is expected, found 1"));
+              fails_with("$.format: \"oas-model/1\" is expected, found \"oas-model/2\""));
+  EXPECT_THAT(with("/format", 1), fails_with("$.format: a string is expected, found 1"));
 }
 
 TEST(ModelJsonErrors, TimingValue) {
   EXPECT_THAT(with("/timing", "during"),
-              throws("$.timing: \"before\" or \"after\" is expected, found \"during\""));
-  EXPECT_THAT(with("/timing", nullptr), throws("$.timing: a string is expected, found null"));
+              fails_with("$.timing: \"before\" or \"after\" is expected, found \"during\""));
+  EXPECT_THAT(with("/timing", nullptr), fails_with("$.timing: a string is expected, found null"));
 }
 
 TEST(ModelJsonErrors, Sizes) {
   EXPECT_THAT(with("/states", 0),
-              throws("$.states: a size from 1 to 1000000 is expected, found 0"));
+              fails_with("$.states: a size from 1 to 1000000 is expected, found 0"));
   EXPECT_THAT(with("/actions", -3),
-              throws("$.actions: a size from 1 to 1000000 is expected, found -3"));
+              fails_with("$.actions: a size from 1 to 1000000 is expected, found -3"));
   EXPECT_THAT(with("/observations", 1000001),
-              throws("$.observations: a size from 1 to 1000000 is expected, found 1000001"));
-  EXPECT_THAT(with("/states", 2.5), throws("$.states: an integer is expected, found 2.5"));
-  EXPECT_THAT(with("/states", "2"), throws("$.states: an integer is expected, found \"2\""));
+              fails_with("$.observations: a size from 1 to 1000000 is expected, found 1000001"));
+  EXPECT_THAT(with("/states", 2.5), fails_with("$.states: an integer is expected, found 2.5"));
+  EXPECT_THAT(with("/states", "2"), fails_with("$.states: an integer is expected, found \"2\""));
   EXPECT_THAT(with("/states", 4294967298),  // 2^32 + 2
-              throws("$.states: a size from 1 to 1000000 is expected, found 4294967298"));
+              fails_with("$.states: a size from 1 to 1000000 is expected, found 4294967298"));
   EXPECT_THAT(with("/states", 18446744073709551615U), Throws<ParseError>());
 }
 
@@ -120,37 +120,39 @@ TEST(ModelJsonErrors, HugeTablesAreRefusedBeforeTheyAreRead) {
   document["states"] = 1000000;
   document["observations"] = 1000000;
   document.erase("start");
-  EXPECT_THAT(parsing(document.dump()),
-              throws("$.observation: 1000000000000 numbers are more than the limit of 200000000"));
+  EXPECT_THAT(
+      parsing(document.dump()),
+      fails_with("$.observation: 1000000000000 numbers are more than the limit of 200000000"));
 }
 
 TEST(ModelJsonErrors, Names) {
   EXPECT_THAT(with("/states", {"a", "12"}),
-              throws("$.states: state name '12' is all digits; it would be read as an index"));
-  EXPECT_THAT(with("/states", {"a", "a"}), throws("$.states: state name 'a' is used twice"));
-  EXPECT_THAT(with("/actions", {""}), throws("$.actions: action 0 has an empty name"));
+              fails_with("$.states: state name '12' is all digits; it would be read as an index"));
+  EXPECT_THAT(with("/states", {"a", "a"}), fails_with("$.states: state name 'a' is used twice"));
+  EXPECT_THAT(with("/actions", {""}), fails_with("$.actions: action 0 has an empty name"));
   EXPECT_THAT(with("/observations", {"a", "b\n"}),
-              throws("$.observations: the name of observation 1 holds a control character"));
-  EXPECT_THAT(with("/states", {"a", 2}), throws("$.states[1]: a string is expected, found 2"));
-  EXPECT_THAT(with("/states", Json::array()), throws("$.states: the list of states is empty"));
+              fails_with("$.observations: the name of observation 1 holds a control character"));
+  EXPECT_THAT(with("/states", {"a", 2}), fails_with("$.states[1]: a string is expected, found 2"));
+  EXPECT_THAT(with("/states", Json::array()), fails_with("$.states: the list of states is empty"));
 }
 
 TEST(ModelJsonErrors, TablesOfTheWrongSize) {
-  EXPECT_THAT(with("/states", 3), throws("$.start: 2 entries where 3 are needed"));
-  EXPECT_THAT(with("/actions", 2), throws("$.observation: 1 entries where 2 are needed"));
+  EXPECT_THAT(with("/states", 3), fails_with("$.start: 2 entries where 3 are needed"));
+  EXPECT_THAT(with("/actions", 2), fails_with("$.observation: 1 entries where 2 are needed"));
   EXPECT_THAT(with("/transition/0/1", {1}),
-              throws("$.transition[0][1]: 1 entries where 2 are needed"));
+              fails_with("$.transition[0][1]: 1 entries where 2 are needed"));
   EXPECT_THAT(with("/observation/0/0", {0.5, 0.25, 0.25}),
-              throws("$.observation[0][0]: 3 entries where 2 are needed"));
+              fails_with("$.observation[0][0]: 3 entries where 2 are needed"));
   EXPECT_THAT(with("/observation_reward", {1, 2, 3}),
-              throws("$.observation_reward: 3 entries where 2 are needed"));
-  EXPECT_THAT(with("/transition", 1), throws("$.transition: an array is expected, found 1"));
+              fails_with("$.observation_reward: 3 entries where 2 are needed"));
+  EXPECT_THAT(with("/transition", 1), fails_with("$.transition: an array is expected, found 1"));
 }
 
 TEST(ModelJsonErrors, NumbersThatAreNone) {
   EXPECT_THAT(with("/transition/0/1/0", "NaN"),
-              throws("$.transition[0][1][0]: a number is expected, found \"NaN\""));
-  EXPECT_THAT(with("/start/1", nullptr), throws("$.start[1]: a number is expected, found null"));
+              fails_with("$.transition[0][1][0]: a number is expected, found \"NaN\""));
+  EXPECT_THAT(with("/start/1", nullptr),
+              fails_with("$.start[1]: a number is expected, found null"));
   std::string text = good().dump();
   text.replace(text.find("0.75"), 4, "NaN");
   EXPECT_THAT(parsing(text), ThrowsMessage<ParseError>(HasSubstr("syntax error")));
@@ -160,9 +162,9 @@ TEST(ModelJsonErrors, NumbersThatAreNone) {
 
 TEST(ModelJsonErrors, NegativeProbabilities) {
   EXPECT_THAT(with("/transition/0/1", {1.5, -0.5}),
-              throws("$.transition[0][1][1] is -0.5; probabilities must not be negative"));
+              fails_with("$.transition[0][1][1] is -0.5; probabilities must not be negative"));
   EXPECT_THAT(with("/observation/0/0", {-1e-12, 1.0}),
-              throws("$.observation[0][0][0] is -1e-12; probabilities must not be negative"));
+              fails_with("$.observation[0][0][0] is -1e-12; probabilities must not be negative"));
   EXPECT_THAT(with("/start", {2, -1}),
               ThrowsMessage<ParseError>(HasSubstr("start[1] is -1; probabilities must not be")));
 }
@@ -185,13 +187,13 @@ TEST(ModelJsonErrors, RowSums) {
 
 TEST(ModelJsonErrors, TwoRewards) {
   EXPECT_THAT(with("/reward", Json::parse("[[1, 2]]")),
-              throws("$: both \"observation_reward\" and \"reward\" are given"));
+              fails_with("$: both \"observation_reward\" and \"reward\" are given"));
   Json document = good();
   document.erase("observation_reward");
   document["reward"] = Json::parse("[[1, 2]]");
   document["transition_reward"] = Json::parse("[[[[1,2],[1,2]],[[1,2],[1,2]]]]");
   EXPECT_THAT(parsing(document.dump()),
-              throws("$: both \"reward\" and \"transition_reward\" are given"));
+              fails_with("$: both \"reward\" and \"transition_reward\" are given"));
 }
 
 TEST(ModelJsonErrors, RewardRules) {
@@ -202,17 +204,19 @@ TEST(ModelJsonErrors, RewardRules) {
     return parsing(document.dump());
   };
   EXPECT_NO_THROW(rules("[]")());
-  EXPECT_THAT(rules("[[0, 0, 0, 1]]"), throws("$.reward_rules[0]: 4 entries where 5 are needed"));
+  EXPECT_THAT(rules("[[0, 0, 0, 1]]"),
+              fails_with("$.reward_rules[0]: 4 entries where 5 are needed"));
   EXPECT_THAT(rules("[[0, 2, 0, 0, 1]]"),
-              throws("$.reward_rules[0][1]: an index from 0 to 1 is expected, found 2"));
+              fails_with("$.reward_rules[0][1]: an index from 0 to 1 is expected, found 2"));
   EXPECT_THAT(rules("[[0, 0, 0, 0, null]]"),
-              throws("$.reward_rules[0][4]: a number is expected, found null"));
+              fails_with("$.reward_rules[0][4]: a number is expected, found null"));
 }
 
 TEST(ModelJsonErrors, Discount) {
   EXPECT_THAT(with("/discount", 1.5),
               ThrowsMessage<ParseError>(AllOf(HasSubstr("discount"), HasSubstr("1.5"))));
-  EXPECT_THAT(with("/discount", "0.9"), throws("$.discount: a number is expected, found \"0.9\""));
+  EXPECT_THAT(with("/discount", "0.9"),
+              fails_with("$.discount: a number is expected, found \"0.9\""));
 }
 
 // Errors of the whole model should say where as the others do: "$.start", "$.discount".
