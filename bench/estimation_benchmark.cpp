@@ -4,24 +4,14 @@
 
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/oas.hpp"
-#include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
+#include "random_instance.hpp"
 #include "reference_oas.hpp"
 
 namespace oas {
 namespace {
 
 constexpr std::size_t kRows = 1'000'000;
-
-Pomdp instance(const benchmark::State& state) {
-  RandomPomdpOptions options;
-  options.num_states = static_cast<int>(state.range(0));
-  options.num_actions = static_cast<int>(state.range(1));
-  options.num_observations = static_cast<int>(state.range(2));
-  options.min_alpha = 0.01;
-  Rng rng({1, 0, Role::problem});
-  return random_pomdp(options, rng).model;
-}
 
 Trajectory log_of(const Pomdp& model, std::size_t rows) {
   ClosedLoop loop(model, {}, 1);
@@ -36,7 +26,7 @@ void set_rate(benchmark::State& state) {
 }
 
 void BM_CountPairs(benchmark::State& state) {
-  const Pomdp model = instance(state);
+  const Pomdp model = random_instance(state);
   const Trajectory log = log_of(model, kRows);
   PairCounts counts(model.num_actions(), model.num_observations());
   for (auto _ : state) {
@@ -47,7 +37,7 @@ void BM_CountPairs(benchmark::State& state) {
 }
 
 void fold(benchmark::State& state, const FoldOptions& options) {
-  const Pomdp model = instance(state);
+  const Pomdp model = random_instance(state);
   const Trajectory log = log_of(model, kRows);
   const LeftInverses inverses(model);
   for (auto _ : state) {
@@ -67,7 +57,7 @@ void BM_FoldStreaming(benchmark::State& state) {
 }
 
 void BM_Solve(benchmark::State& state) {
-  const Pomdp model = instance(state);
+  const Pomdp model = random_instance(state);
   const Trajectory log = log_of(model, 100'000);
   PairCounts counts(model.num_actions(), model.num_observations());
   counts.add_run(log.actions, log.observations, Pairing::disjoint);
@@ -75,7 +65,7 @@ void BM_Solve(benchmark::State& state) {
 }
 
 void BM_SolveReference(benchmark::State& state) {
-  const Pomdp model = instance(state);
+  const Pomdp model = random_instance(state);
   const Trajectory log = log_of(model, 100'000);
   PairCounts counts(model.num_actions(), model.num_observations());
   counts.add_run(log.actions, log.observations, Pairing::disjoint);

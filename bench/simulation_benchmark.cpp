@@ -2,9 +2,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/policies.hpp"
+#include "random_instance.hpp"
 #include "reference_closed_loop.hpp"
 
 namespace oas {
@@ -12,23 +12,13 @@ namespace {
 
 constexpr std::size_t kSteps = 100'000;
 
-Pomdp instance(const benchmark::State& state) {
-  RandomPomdpOptions options;
-  options.num_states = static_cast<int>(state.range(0));
-  options.num_actions = static_cast<int>(state.range(1));
-  options.num_observations = static_cast<int>(state.range(2));
-  options.min_alpha = 0.01;
-  Rng rng({1, 0, Role::problem});
-  return random_pomdp(options, rng).model;
-}
-
 void set_rate(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(kSteps));
 }
 
 void BM_ClosedLoop(benchmark::State& state) {
-  ClosedLoop loop(instance(state), {}, 1);
+  ClosedLoop loop(random_instance(state), {}, 1);
   Trajectory log;
   for (auto _ : state) {
     log.clear();
@@ -39,7 +29,7 @@ void BM_ClosedLoop(benchmark::State& state) {
 }
 
 void BM_ClosedLoopReference(benchmark::State& state) {
-  const Pomdp model = instance(state);
+  const Pomdp model = random_instance(state);
   reference::ClosedLoop loop(model, default_floor(model.num_actions()));
   std::vector<int> actions;
   std::vector<int> observations;
