@@ -69,11 +69,14 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void add(std::int64_t done);
+  /// What to show beside the bar from now on.
+  void note(std::string text) { note_ = std::move(text); }
 
  private:
   void draw(double seconds);
 
   std::string what_;
+  std::string note_;
   std::int64_t total_;
   std::int64_t done_ = 0;
   bool enabled_;
@@ -95,5 +98,6 @@ void add_convert(CLI::App& app);
 void add_filter(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_learn(CLI::App& app);
 
 }  // namespace oas::cli

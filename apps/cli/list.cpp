@@ -5,6 +5,7 @@
 
 #include "cli.hpp"
 #include "oas/estimation/estimators.hpp"
+#include "oas/learning/agents.hpp"
 #include "oas/planning/plan.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -33,13 +34,14 @@ std::string to_text(const char* title, const char* use, const Rows& rows) {
 
 void add_list(CLI::App& app) {
   const auto common = std::make_shared<Common>();
-  add_verb(app, "list", "Show the problems, policies, estimators and planners there are", *common,
-           [common] {
+  add_verb(app, "list", "Show the problems, policies, estimators, planners, agents there are",
+           *common, [common] {
              if (common->json) {
                print_json({{"problems", to_json(problems())},
                            {"policies", to_json(policies())},
                            {"estimators", to_json(estimators())},
-                           {"planners", to_json(planners())}});
+                           {"planners", to_json(planners())},
+                           {"agents", to_json(agents())}});
                return;
              }
              print(*common,
@@ -47,7 +49,8 @@ void add_list(CLI::App& app) {
                            problems()) +
                        to_text("policies", "oas simulate --policy NAME", policies()) +
                        to_text("estimators", "oas estimate --estimator NAME", estimators()) +
-                       to_text("planners", "oas plan --planner NAME", planners()));
+                       to_text("planners", "oas plan --planner NAME", planners()) +
+                       to_text("agents", "oas learn MODEL --agent NAME,NAME", agents()));
            });
 }
 

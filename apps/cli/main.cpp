@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   add_filter(app);
   add_plan(app);
   add_evaluate(app);
+  add_learn(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -25,13 +25,13 @@ def check_links(text, path, root):
 
 
 def check_tables(root, binary):
-    """docs/algorithms.md and `oas list` name the same estimators, policies and planners."""
+    """docs/algorithms.md and `oas list` name the same estimators, policies, planners and agents."""
     listed = json.loads(subprocess.run([binary, "list", "--json"], check=True,
                                        capture_output=True, text=True).stdout)
     text = (root / "docs/algorithms.md").read_text()
     rows = re.findall(r"^\| `([\w-]+)` \| (\w+) \|", text, re.M)
     for kind, key in (("estimator", "estimators"), ("policy", "policies"),
-                      ("planner", "planners")):
+                      ("planner", "planners"), ("agent", "agents")):
         documented = {name for name, row_kind in rows if row_kind == kind}
         known = {row["name"] for row in listed[key]}
         if documented != known:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,10 @@ class LeftInverses {
   /// σ_S(Z_a): how revealing the sensor is under this action.
   [[nodiscard]] double alpha(Action action) const {
     return alpha_[static_cast<std::size_t>(action)];
+  }
+  /// α, the least of them.
+  [[nodiscard]] double smallest_alpha() const {
+    return *std::min_element(alpha_.begin(), alpha_.end());
   }
 
  private:

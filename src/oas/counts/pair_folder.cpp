@@ -60,7 +60,7 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
               "pairs are to be weighted by propensities, and there are none");
   if (series_.runs == 0 && n > 0) start_run();
   for (std::size_t t = 0; t < n; ++t) {
-    const Row row{actions[t], observations[t]};
+    const PairRow row{actions[t], observations[t]};
     double weight = 1.0;
     if (!propensities.empty()) {
       series_.certain_actions += propensities[t] == 1.0;
@@ -78,20 +78,11 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
   series_.rows += static_cast<std::int64_t>(n);
 }
 
-void PairFolder::add_pair(Row first, Row second, double weight) {
+void PairFolder::add_pair(PairRow first, PairRow second, double weight) {
   if (counts_) {
     counts_->add(first.action, first.observation, second.action, second.observation);
   } else {
-    const int n = current_.num_states;
-    const int learned = timing_ == Timing::before ? first.action : second.action;
-    const double* left = inverses_->column(first.action, first.observation);
-    const double* right = inverses_->column(second.action, second.observation);
-    double* sum = current_.sums.data() + static_cast<std::size_t>(learned) * n * n;
-    for (int s = 0; s < n; ++s, sum += n) {
-      const double scaled = weight * left[s];
-      for (int next = 0; next < n; ++next) sum[next] += scaled * right[next];
-    }
-    ++current_.pairs[static_cast<std::size_t>(learned)];
+    oas::add_pair(first, second, weight, *inverses_, timing_, current_);
   }
   if (++pairs_in_batch_ == batch_pairs_) close_batch();
 }

@@ -58,11 +58,7 @@ class PairFolder {
   [[nodiscard]] MomentSeries finish();
 
  private:
-  struct Row {
-    Action action;
-    Observation observation;
-  };
-  void add_pair(Row first, Row second, double weight);
+  void add_pair(PairRow first, PairRow second, double weight);
   void close_batch();
   void halve_batches();
 
@@ -74,8 +70,8 @@ class PairFolder {
   MomentSeries series_;
   std::int64_t batch_pairs_;  // pairs per batch
   std::int64_t pairs_in_batch_ = 0;
-  std::optional<Row> previous_;  // last row of this run, if it can start a pair
-  bool first_of_pair_ = true;    // disjoint: the next row is the first of a pair
+  std::optional<PairRow> previous_;  // last row of this run, if it can start a pair
+  bool first_of_pair_ = true;        // disjoint: the next row is the first of a pair
 };
 
 }  // namespace oas

@@ -32,6 +32,20 @@ std::int64_t PairMoments::total_pairs() const {
   return std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
 }
 
+void add_pair(PairRow first, PairRow second, double weight, const LeftInverses& inverses,
+              Timing timing, PairMoments& moments) {
+  const int n = moments.num_states;
+  const int learned = timing == Timing::before ? first.action : second.action;
+  const double* left = inverses.column(first.action, first.observation);
+  const double* right = inverses.column(second.action, second.observation);
+  double* sum = moments.sums.data() + static_cast<std::size_t>(learned) * n * n;
+  for (int s = 0; s < n; ++s, sum += n) {
+    const double scaled = weight * left[s];
+    for (int next = 0; next < n; ++next) sum[next] += scaled * right[next];
+  }
+  ++moments.pairs[static_cast<std::size_t>(learned)];
+}
+
 PairMoments project(const PairCounts& counts, const LeftInverses& inverses, Timing timing) {
   const int num_actions = inverses.num_actions();
   const int num_observations = inverses.num_observations();

@@ -35,6 +35,16 @@ struct PairMoments {
   friend bool operator==(const PairMoments&, const PairMoments&) = default;
 };
 
+/// What one row shows.
+struct PairRow {
+  Action action;
+  Observation observation;
+};
+
+/// Adds one pair of rows: D_a += w · L(:,o) L(:,o')ᵀ. O(S²), no allocation.
+void add_pair(PairRow first, PairRow second, double weight, const LeftInverses& inverses,
+              Timing timing, PairMoments& moments);
+
 /// Counts to moments: D_a = Σ_{a'} L_a N_{a,a'} L_{a'}ᵀ (before) or Σ_{a'} L_{a'} N_{a',a} L_aᵀ
 /// (after), all pairs of weight 1. This is the paper's 𝔹⁺ applied blockwise, since the
 /// pseudo-inverse of a Kronecker product is the Kronecker product of pseudo-inverses, and summed

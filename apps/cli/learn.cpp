@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/experiments/learning_run.hpp"
+#include "oas/simulation/policies.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  Common common;
+  std::string model;
+  std::vector<std::string> agents = {"oas-ucrl-pooled"};
+  std::vector<std::string> settings;
+  std::optional<double> iota;
+  std::int64_t steps = 100'000;
+  int runs = 1;
+  std::uint64_t seed = 1;
+  int checkpoints = 100;
+  std::string output;
+};
+
+bool knows(const AgentInfo& info, const std::string& setting) {
+  const auto list = info.settings();
+  return std::any_of(list.begin(), list.end(),
+                     [&](const SettingInfo& known) { return known.name == setting; });
+}
+
+// "agent.name=value" is for that agent, "name=value" for every agent that knows the name.
+std::vector<Setting> settings_of(const Options& options, const std::string& agent) {
+  const AgentInfo& info = find_agent(agent);
+  std::vector<Setting> settings;
+  if (options.iota && knows(info, "iota")) {
+    settings.push_back({"iota", fmt::format("{}", *options.iota)});
+  }
+  for (const std::string& text : options.settings) {
+    Setting setting = parse_setting(text);
+    const std::size_t dot = setting.name.find('.');
+    if (dot == std::string::npos) {
+      if (knows(info, setting.name)) settings.push_back(std::move(setting));
+    } else if (setting.name.substr(0, dot) == agent) {
+      settings.push_back({setting.name.substr(dot + 1), setting.value});
+    }
+  }
+  return settings;
+}
+
+// A misspelt setting must not be passed over in silence.
+void check_settings(const Options& options) {
+  for (const std::string& text : options.settings) {
+    const Setting setting = parse_setting(text);
+    const std::size_t dot = setting.name.find('.');
+    const bool used =
+        std::any_of(options.agents.begin(), options.agents.end(), [&](const std::string& agent) {
+          if (dot == std::string::npos) return knows(find_agent(agent), setting.name);
+          return setting.name.substr(0, dot) == agent &&
+                 knows(find_agent(agent), setting.name.substr(dot + 1));
+        });
+    OAS_REQUIRE(used,
+                "--set {}: none of the agents asked for has this setting; see oas learn "
+                "--settings",
+                text);
+  }
+}
+
+std::string describe_settings(const std::vector<std::string>& agents) {
+  std::string text;
+  for (const std::string& agent : agents) {
+    Table table({"setting", "default", ""});
+    for (const SettingInfo& info : find_agent(agent).settings()) {
+      table.add({info.name, info.value.empty() ? "-" : info.value, info.summary});
+    }
+    text += fmt::format("{}: {}\n{}\n", agent, find_agent(agent).summary, table.text());
+  }
+  return text;
+}
+
+std::vector<LearningRun> run_all(const Options& options, const Pomdp& model,
+                                 const RegretOracle& oracle) {
+  const std::size_t num_runs = options.agents.size() * static_cast<std::size_t>(options.runs);
+  std::vector<LearningOptions> tasks;
+  for (int run = 0; run < options.runs; ++run) {
+    for (const std::string& agent : options.agents) {
+      LearningOptions task;
+      task.agent = agent;
+      task.settings = settings_of(options, agent);
+      task.steps = options.steps;
+      task.seed = options.seed;
+      task.replication = static_cast<std::uint32_t>(run);
+      task.checkpoints = options.checkpoints;
+      static_cast<void>(make_agent(agent, model, task.settings));  // faults before work
+      tasks.push_back(std::move(task));
+    }
+  }
+  Progress progress(options.common, "learning",
+                    options.steps * static_cast<std::int64_t>(num_runs));
+  std::mutex mutex;
+  std::vector<LearningRun> runs(num_runs);
+  parallel_for(num_runs, options.common.parallelism(), [&](std::size_t i) {
+    std::int64_t reported = 0;
+    runs[i] = learn(model, oracle, tasks[i], [&](const LearningRun& run) {
+      const std::lock_guard lock(mutex);
+      progress.note(fmt::format("{} episode {}, expected regret {:.0f}", run.options.agent,
+                                run.episodes.size(), expected_regret(oracle.gain, run.end())));
+      progress.add(run.end().step - reported);
+      reported = run.end().step;
+    });
+  });
+  return runs;
+}
+
+std::string mean_and_error(const std::vector<double>& values) {
+  double mean = 0.0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  if (values.size() < 2) return fmt::format("{:.1f}", mean);
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const auto n = static_cast<double>(values.size());
+  return fmt::format("{:.1f} ± {:.1f}", mean, std::sqrt(squares / (n - 1.0) / n));
+}
+
+std::string summary(const Options& options, const std::vector<LearningRun>& runs,
+                    const RegretOracle& oracle) {
+  Table table({"agent", "expected regret", "with floor", "realised", "reward/step", "episodes",
+               "failures", "seconds"});
+  for (const std::string& agent : options.agents) {
+    std::vector<double> expected;
+    std::vector<double> floored;
+    std::vector<double> realised;
+    double reward = 0.0;
+    double seconds = 0.0;
+    std::size_t episodes = 0;
+    std::size_t failures = 0;
+    for (const LearningRun& run : runs) {
+      if (run.options.agent != agent) continue;
+      expected.push_back(expected_regret(oracle.gain, run.end()));
+      floored.push_back(expected_regret(oracle.floor_gain, run.end()));
+      realised.push_back(realised_regret(oracle.gain, run.end()));
+      reward += run.end().reward;
+      seconds += run.seconds;
+      episodes += run.episodes.size();
+      for (const Episode& episode : run.episodes) failures += !episode.failure.empty();
+    }
+    const auto n = static_cast<double>(expected.size());
+    table.add({agent, mean_and_error(expected), mean_and_error(floored), mean_and_error(realised),
+               fmt::format("{:.5f}", reward / n / static_cast<double>(options.steps)),
+               fmt::format("{:.0f}", static_cast<double>(episodes) / n),
+               fmt::format("{}", failures), fmt::format("{:.2f}", seconds / n)});
+  }
+  return fmt::format(
+             "{} steps, {} run{} each; best gain {:.6f} ± {:.1g}, with floor {:.3g}: {:.6f} ± "
+             "{:.1g}\n",
+             big_number(static_cast<double>(options.steps)), options.runs,
+             options.runs == 1 ? "" : "s", oracle.gain, oracle.gain_error, oracle.floor,
+             oracle.floor_gain, oracle.floor_gain_error) +
+         table.text();
+}
+
+void write_run(const std::string& stem, const LearningRun& run, const Pomdp& model,
+               const RegretOracle& oracle) {
+  write_text_file(stem + ".csv", run_csv_header() + run_csv_rows(run, oracle));
+  write_text_file(stem + ".json", dump_json(run_to_json(run, model, oracle)));
+}
+
+// FILE.csv gets one run and FILE.json its record; a folder gets one such pair per run.
+std::string write_runs(const Options& options, const std::vector<LearningRun>& runs,
+                       const Pomdp& model, const RegretOracle& oracle) {
+  if (options.output.ends_with(".csv")) {
+    const std::string stem = options.output.substr(0, options.output.size() - 4);
+    write_run(stem, runs.front(), model, oracle);
+    return fmt::format("{}, {}.json: written\n", options.output, stem);
+  }
+  for (const LearningRun& run : runs) {
+    const std::string name = fmt::format("{}-{}", run.options.agent, run.options.replication);
+    write_run((std::filesystem::path(options.output) / name).string(), run, model, oracle);
+  }
+  return fmt::format("{}: {} runs written\n", options.output, runs.size());
+}
+
+void check_output(const Options& options) {
+  if (options.output.empty()) return;
+  if (options.output.ends_with(".csv")) {
+    OAS_REQUIRE(options.agents.size() == 1 && options.runs == 1,
+                "-o {}: a file holds one run, and there are {}; give a folder", options.output,
+                options.agents.size() * static_cast<std::size_t>(options.runs));
+    return;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(options.output, error);
+  OAS_REQUIRE(!error && std::filesystem::is_directory(options.output),
+              "-o {}: neither a name that ends in .csv nor a folder that can be made ({})",
+              options.output, error.message());
+}
+
+void run(const Options& options) {
+  const Pomdp model = load_model(options.model, options.common);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
+  OAS_REQUIRE(options.runs >= 1, "--runs is {}; at least 1 is needed", options.runs);
+  check_settings(options);
+  check_output(options);
+  const double floor = options.iota.value_or(default_floor(model.num_actions()));
+  check_floor(floor, model.num_actions());
+  const RegretOracle oracle(model, floor, options.common.parallelism());
+  const std::vector<LearningRun> runs = run_all(options, model, oracle);
+  std::string written;
+  if (!options.output.empty()) written = write_runs(options, runs, model, oracle);
+  if (options.common.json) {
+    Json records = Json::array();
+    for (const LearningRun& each : runs) records.push_back(run_to_json(each, model, oracle));
+    print_json(records.size() == 1 ? records.front() : records);
+  }
+  for (const LearningRun& each : runs) {
+    for (const Episode& episode : each.episodes) {
+      if (episode.failure.empty()) continue;
+      warn(options.common, fmt::format("{}, run {}, step {}: {}", each.options.agent,
+                                       each.options.replication, episode.start, episode.failure));
+    }
+  }
+  print(options.common, summary(options, runs, oracle) + written);
+}
+
+}  // namespace
+
+void add_learn(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  const auto list_settings = std::make_shared<bool>(false);
+  CLI::App* verb = add_verb(app, "learn", "Let agents learn in a model and measure their regret",
+                            options->common, [options, list_settings] {
+                              if (*list_settings) {
+                                print(options->common, describe_settings(options->agents));
+                              } else {
+                                run(*options);
+                              }
+                            });
+  add_model_argument(*verb, "MODEL", options->model,
+                     "Model file or problem name; learners do not see its transition",
+                     options->common);
+  verb->add_option("--agent", options->agents, "Agents, separated by commas (see oas list)")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--steps", options->steps, "Steps of each run")->capture_default_str();
+  verb->add_option("--runs", options->runs, "Runs of each agent")->capture_default_str();
+  verb->add_option("--seed", options->seed, "Seed; run r uses replication r of its streams")
+      ->capture_default_str();
+  verb->add_option("--iota", options->iota,
+                   "Floor of the agents, and of the oracle with floor (default 1/(10 A))");
+  verb->add_option("--set", options->settings,
+                   "name=value for every agent that has the setting, agent.name=value for one")
+      ->allow_extra_args(false);
+  verb->add_flag("--settings", *list_settings, "Show the settings of the agents and stop");
+  verb->add_option("--checkpoints", options->checkpoints, "Rows of the CSV, equally spaced")
+      ->capture_default_str();
+  verb->add_option("-o,--output", options->output,
+                   "FILE.csv for one run (FILE.json beside it), or a folder");
+}
+
+}  // namespace oas::cli

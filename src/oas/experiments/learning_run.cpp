@@ -1,0 +1,196 @@
+#include "oas/experiments/learning_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/version.hpp"
+#include "oas/estimation/transition_error.hpp"
+#include "oas/planning/look_ahead.hpp"
+#include "oas/planning/plan_policy.hpp"
+#include "oas/planning/planner.hpp"
+#include "oas/simulation/environment.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Plan oracle_plan(const Pomdp& model, double floor, Parallelism parallelism) {
+  PlanOptions options;
+  options.iota = floor;
+  options.span_tolerance = 1e-8;
+  options.gap = RegretOracle::kGap;
+  options.max_entries = 2e7;
+  options.max_steps = 2'000'000;
+  return make_plan(model, options, parallelism);
+}
+
+double error_of(const Plan& plan) {
+  return std::max(plan.gain_upper - plan.certificate.mean, plan.certificate.mean - plan.gain_lower);
+}
+
+// Whether `step` is one of the equally spaced checkpoints, of which the last is the last step.
+bool is_checkpoint(std::int64_t step, const LearningOptions& options) {
+  const auto before = (step - 1) * options.checkpoints / options.steps;
+  return step * options.checkpoints / options.steps > before;
+}
+
+std::vector<double> play_oracle(const Pomdp& model, const RegretOracle& oracle,
+                                const LearningOptions& options) {
+  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
+  Rng rng({options.seed, options.replication, Role::agent});
+  PlanPolicy policy(oracle.plan);
+  std::vector<double> rewards;
+  double reward = 0.0;
+  for (std::int64_t step = 1; step <= options.steps; ++step) {
+    const Choice choice = policy.act(rng);
+    const Environment::Outcome outcome = environment.step(choice.action);
+    policy.observe(outcome.observation);
+    reward += outcome.reward;
+    if (is_checkpoint(step, options)) rewards.push_back(reward);
+  }
+  return rewards;
+}
+
+Json episode_to_json(const Episode& episode, const Pomdp& model) {
+  Json entry = {{"start", episode.start},
+                {"length", episode.length},
+                {"status", episode.status},
+                {"pairs", episode.pairs},
+                {"floor", episode.floor},
+                {"radius", episode.radius},
+                {"planned_gain", episode.planned_gain},
+                {"optimistic_gain", episode.optimistic_gain},
+                {"planning_seconds", episode.planning_seconds}};
+  if (episode.flagged_rows > 0) entry["flagged_rows"] = episode.flagged_rows;
+  if (!episode.failure.empty()) entry["failure"] = episode.failure;
+  if (episode.transition) {
+    entry["error"] = transition_error(model.transition(), *episode.transition).frobenius;
+  }
+  return entry;
+}
+
+}  // namespace
+
+RegretOracle::RegretOracle(const Pomdp& model, double with_floor, Parallelism parallelism)
+    : plan(oracle_plan(model, 0.0, parallelism)),
+      gain(plan.certificate.mean),
+      gain_error(error_of(plan)),
+      floor(with_floor) {
+  const Plan floored = oracle_plan(model, floor, parallelism);
+  floor_gain = floored.certificate.mean;
+  floor_gain_error = error_of(floored);
+}
+
+void LearningOptions::validate() const {
+  OAS_REQUIRE(steps >= 1, "steps is {}; at least 1 is needed", steps);
+  OAS_REQUIRE(checkpoints >= 1, "checkpoints is {}; at least 1 is needed", checkpoints);
+}
+
+double realised_regret(double gain, const Checkpoint& at) {
+  return static_cast<double>(at.step) * gain - at.reward;
+}
+
+double expected_regret(double gain, const Checkpoint& at) {
+  return static_cast<double>(at.step) * gain - at.expected_reward;
+}
+
+LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const LearningOptions& options,
+                  const RunProgress& progress) {
+  options.validate();
+  AnyAgent agent = make_agent(options.agent, model, options.settings);
+  const bool reveal = agent.needs_hidden_state();
+  OAS_REQUIRE(!reveal || options.allow_hidden_state,
+              "{} with these settings must be shown the hidden state, which no agent outside a "
+              "simulation can be; a study has to allow it",
+              options.agent);
+  const auto begin = std::chrono::steady_clock::now();
+  LearningRun run;
+  run.options = options;
+  run.oracle_rewards = play_oracle(model, oracle, options);
+  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
+  Rng rng({options.seed, options.replication, Role::agent});
+  LookAhead look_ahead(oracle.plan);
+  BeliefFilter truth(model);
+  const auto num_actions = static_cast<std::size_t>(model.num_actions());
+  std::vector<double> policy(num_actions);
+  std::vector<double> values(num_actions);
+  Checkpoint at;
+  for (at.step = 1; at.step <= options.steps; ++at.step) {
+    agent.probabilities(policy);
+    look_ahead.action_values(truth.belief(), values);
+    at.expected_reward -= look_ahead.bias(truth.belief());
+    for (std::size_t a = 0; a < num_actions; ++a) at.expected_reward += policy[a] * values[a];
+    const Choice choice = agent.act(rng);
+    const Environment::Outcome outcome = environment.step(choice.action);
+    if (reveal) agent.reveal(outcome.state);
+    agent.observe(outcome.observation);
+    truth.update(choice.action, outcome.observation);
+    at.reward += outcome.reward;
+    if (!is_checkpoint(at.step, options)) continue;
+    run.checkpoints.push_back(at);
+    if (progress) {
+      run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
+      progress(run);
+    }
+  }
+  run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+std::string run_csv_header() {
+  return "agent,seed,replication,step,reward,realised_regret,expected_regret,"
+         "realised_regret_floor,expected_regret_floor,oracle_run_regret\n";
+}
+
+std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle) {
+  std::string text;
+  for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
+    const Checkpoint& at = run.checkpoints[i];
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{}\n", run.options.agent, run.options.seed,
+                    run.options.replication, at.step, at.reward, realised_regret(oracle.gain, at),
+                    expected_regret(oracle.gain, at), realised_regret(oracle.floor_gain, at),
+                    expected_regret(oracle.floor_gain, at), run.oracle_rewards[i] - at.reward);
+  }
+  return text;
+}
+
+Json run_to_json(const LearningRun& run, const Pomdp& model, const RegretOracle& oracle) {
+  const Checkpoint& last = run.end();
+  Json settings = Json::object();
+  for (const Setting& setting : run.options.settings) settings[setting.name] = setting.value;
+  Json record = {{"format", "oas-run/1"},
+                 {"version", version()},
+                 {"agent", run.options.agent},
+                 {"settings", std::move(settings)},
+                 {"steps", run.options.steps},
+                 {"seed", run.options.seed},
+                 {"replication", run.options.replication},
+                 {"reward", last.reward},
+                 {"realised_regret", realised_regret(oracle.gain, last)},
+                 {"expected_regret", expected_regret(oracle.gain, last)},
+                 {"realised_regret_floor", realised_regret(oracle.floor_gain, last)},
+                 {"expected_regret_floor", expected_regret(oracle.floor_gain, last)},
+                 {"oracle_run_regret", run.oracle_rewards.back() - last.reward},
+                 {"oracle_gain", oracle.gain},
+                 {"oracle_gain_error", oracle.gain_error},
+                 {"iota", oracle.floor},
+                 {"oracle_gain_floor", oracle.floor_gain},
+                 {"oracle_gain_floor_error", oracle.floor_gain_error},
+                 {"failures", std::count_if(run.episodes.begin(), run.episodes.end(),
+                                            [](const Episode& e) { return !e.failure.empty(); })},
+                 {"seconds", run.seconds}};
+  record["episodes"] = Json::array();
+  for (const Episode& episode : run.episodes) {
+    record["episodes"].push_back(episode_to_json(episode, model));
+  }
+  return record;
+}
+
+}  // namespace oas

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
+#include "oas/learning/agents.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/planning/plan.hpp"
+
+namespace oas {
+
+/// What learners are judged by on one model: the best gain with and without floor, each with its
+/// error, and a bias v by which advantages are measured. Solved once per model.
+struct RegretOracle {
+  /// Plans to a gap of kGap where the budget allows; gain_error says what was reached. `floor` is ι
+  /// of the paper's class of policies.
+  RegretOracle(const Pomdp& model, double floor, Parallelism parallelism = {});
+
+  static constexpr double kGap = 1e-6;
+
+  Plan plan;                ///< without floor
+  double gain = 0.0;        ///< ρ* without floor
+  double gain_error = 0.0;  ///< |true ρ* - gain| is at most this, at the plan's confidence level
+  double floor = 0.0;       ///< ι
+  double floor_gain = 0.0;  ///< ρ* in the class with floor ι
+  double floor_gain_error = 0.0;
+};
+
+/// One agent in one model for a number of steps.
+struct LearningOptions {
+  std::string agent = "oas-ucrl-pooled";
+  std::vector<Setting> settings;  ///< of the agent
+  std::int64_t steps = 100'000;   ///< at least 1
+  std::uint64_t seed = 1;
+  std::uint32_t replication = 0;
+  int checkpoints = 100;  ///< equally spaced; at least 1
+  /// Allow an agent that must be shown the hidden state; no such agent exists outside simulations.
+  bool allow_hidden_state = false;
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// Cumulative figures after `step` steps.
+struct Checkpoint {
+  std::int64_t step = 0;
+  double reward = 0.0;
+  /// Σ_t [Σ_a π_t(a) Q(b_t,a) - v(b_t)], b_t the belief under the true model: the expectation of
+  /// `reward` up to a bounded term, for any v, without its √T noise.
+  double expected_reward = 0.0;
+};
+
+/// A finished run.
+struct LearningRun {
+  LearningOptions options;
+  std::vector<Checkpoint> checkpoints;
+  /// The reward of `oracle` at the same checkpoints under the same random numbers.
+  std::vector<double> oracle_rewards;
+  std::vector<Episode> episodes;
+  double seconds = 0.0;
+
+  [[nodiscard]] const Checkpoint& end() const { return checkpoints.back(); }
+};
+
+/// Regrets of a checkpoint against a gain ρ: T·ρ - Σ r, and T·ρ - expected_reward, which is
+/// Σ_t [ρ + v(b_t) - Σ_a π_t(a) Q(b_t,a)], the sum of advantages lost along the path.
+[[nodiscard]] double realised_regret(double gain, const Checkpoint& at);
+[[nodiscard]] double expected_regret(double gain, const Checkpoint& at);
+
+/// Called at every checkpoint with the run so far; from the thread that runs it.
+using RunProgress = std::function<void(const LearningRun&)>;
+
+/// Lets an agent learn in a model. Streams (seed, replication, environment) and (…, agent): agents
+/// with one seed meet the same luck. Throws InvalidArgument on bad options, or when the agent needs
+/// the hidden state and that is not allowed.
+[[nodiscard]] LearningRun learn(const Pomdp& model, const RegretOracle& oracle,
+                                const LearningOptions& options, const RunProgress& progress = {});
+
+/// CSV, one row per checkpoint: agent, seed, replication, step, reward, realised_regret,
+/// expected_regret, realised_regret_floor, expected_regret_floor, oracle_run_regret. Same seed,
+/// same bytes.
+[[nodiscard]] std::string run_csv_header();
+[[nodiscard]] std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle);
+
+/// The record of a run, "oas-run/1" (docs/formats.md), one object per episode with the error of its
+/// estimate. Times are the only part that differs between two runs of one seed.
+[[nodiscard]] nlohmann::ordered_json run_to_json(const LearningRun& run, const Pomdp& model,
+                                                 const RegretOracle& oracle);
+
+}  // namespace oas

@@ -1,0 +1,123 @@
+#include "oas/learning/agents.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "oas/core/contracts.hpp"
+#include "oas/learning/fixed_model_agent.hpp"
+#include "oas/learning/oas_ucrl.hpp"
+#include "oas/learning/pooled_ucrl.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::size_t kOraclePoints = 6000;
+
+struct FloorOption {
+  std::optional<double> iota;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("iota", iota, "floor on the probability of every action, in [0, 1/A]");
+  }
+};
+
+struct NoOptions {
+  template <class Fields>
+  void visit(Fields& /*fields*/) {}
+};
+
+AnyAgent make_oracle(const Pomdp& model, std::span<const Setting> settings, double floor,
+                     std::string_view name) {
+  const auto options = options_from<OracleOptions>(settings, name);
+  const int resolution = options.resolution > 0 ? options.resolution
+                                                : resolution_for(model.num_states(), kOraclePoints);
+  return AnyAgent(FixedModelAgent::oracle(model, options.iota.value_or(floor), resolution));
+}
+
+AnyAgent make_certainty_equivalent(const Pomdp& sensors, std::span<const Setting> settings) {
+  auto options = options_from<PooledUcrlOptions>(settings, "certainty-equivalent");
+  options.radius_scale = 0.0;
+  options.exploration = 0.0;
+  return AnyAgent(PooledUcrl(sensors, options));
+}
+
+constexpr std::array kAgents = {
+    AgentInfo{"oas-ucrl", "the paper's agent: doubling episodes, samples of the last one only",
+              "Russo, Metelli, Restelli (AAAI 2025), Algorithm 2", false, Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                return AnyAgent(
+                    OasUcrl(sensors, options_from<OasUcrlOptions>(settings, "oas-ucrl")));
+              },
+              describe_options<OasUcrlOptions>},
+    AgentInfo{"oas-ucrl-pooled", "samples of all episodes together, radii by row, floor 0 allowed",
+              "docs/agents.md", false, Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                return AnyAgent(PooledUcrl(
+                    sensors, options_from<PooledUcrlOptions>(settings, "oas-ucrl-pooled")));
+              },
+              describe_options<PooledUcrlOptions>},
+    AgentInfo{"certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
+              "docs/agents.md", false, Plays::both_timings, make_certainty_equivalent,
+              describe_options<PooledUcrlOptions>},
+    AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/agents.md", true,
+              Plays::both_timings,
+              [](const Pomdp& model, std::span<const Setting> settings) {
+                return make_oracle(model, settings, 0.0, "oracle");
+              },
+              describe_options<OracleOptions>},
+    AgentInfo{"oracle-floor", "knows the dynamics; the best policy with floor iota",
+              "docs/agents.md", true, Plays::both_timings,
+              [](const Pomdp& model, std::span<const Setting> settings) {
+                return make_oracle(model, settings, default_floor(model.num_actions()),
+                                   "oracle-floor");
+              },
+              describe_options<OracleOptions>},
+    AgentInfo{"myopic", "knows no dynamics; greedy on the next reward", "docs/agents.md", false,
+              Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                const auto options = options_from<FloorOption>(settings, "myopic");
+                return AnyAgent(FixedModelAgent::myopic(
+                    sensors, options.iota.value_or(default_floor(sensors.num_actions()))));
+              },
+              describe_options<FloorOption>},
+    AgentInfo{"uniform", "every action with probability 1/A", "docs/agents.md", false,
+              Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                static_cast<void>(options_from<NoOptions>(settings, "uniform"));
+                return AnyAgent(UniformAgent(sensors.num_actions()));
+              },
+              describe_options<NoOptions>},
+};
+
+}  // namespace
+
+std::span<const AgentInfo> agents() { return kAgents; }
+
+bool plays(const AgentInfo& info, Timing timing) {
+  return info.plays == Plays::both_timings ||
+         (info.plays == Plays::before_only) == (timing == Timing::before);
+}
+
+const AgentInfo& find_agent(std::string_view name) {
+  const auto* const found = std::find_if(kAgents.begin(), kAgents.end(),
+                                         [&](const AgentInfo& info) { return info.name == name; });
+  if (found != kAgents.end()) return *found;
+  std::string names;
+  for (const AgentInfo& info : kAgents) {
+    names += (names.empty() ? "" : ", ") + std::string(info.name);
+  }
+  throw InvalidArgument(fmt::format("there is no agent '{}'; known are {}", name, names));
+}
+
+AnyAgent make_agent(std::string_view name, const Pomdp& model, std::span<const Setting> settings) {
+  const AgentInfo& info = find_agent(name);
+  OAS_REQUIRE(plays(info, model.timing()),
+              "{} cannot play a model of `{}` timing; docs/agents.md "
+              "says why",
+              name, to_string(model.timing()));
+  return info.make(info.knows_dynamics ? model : model.without_transition(), settings);
+}
+
+}  // namespace oas

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/index.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/learning/episode.hpp"
+#include "oas/model/trajectory.hpp"
+#include "oas/simulation/agent.hpp"
+
+namespace oas {
+
+/// What an agent of this library can do beyond the Agent concept: say with which probabilities the
+/// next action will be drawn (A numbers; act() then draws from them), tell its episodes, save its
+/// whole state and go on from it bit for bit in an agent made with the same arguments. Records of
+/// past episodes are not part of the state.
+template <class T>
+concept LearningAgent = Agent<T> &&
+    requires(T agent, const T& same, std::span<double> out, const JsonView& state) {
+  agent.probabilities(out);
+  { same.episodes() } -> std::convertible_to<std::span<const Episode>>;
+  { same.save() } -> std::same_as<nlohmann::ordered_json>;
+  agent.load(state);
+};
+
+/// An agent that may have to be shown the hidden state (before it is told the observation). No such
+/// agent can exist outside a simulation; studies have them to repeat what papers did.
+template <class T>
+concept SeesHiddenState = requires(T agent, const T& same, State state) {
+  { same.needs_hidden_state() } -> std::same_as<bool>;
+  agent.reveal(state);
+};
+
+/// An agent whose kind is chosen at run time. A value that moves; satisfies LearningAgent.
+class AnyAgent {
+ public:
+  template <LearningAgent T>
+  explicit AnyAgent(T agent) : held_(std::make_unique<Holder<T>>(std::move(agent))) {}
+
+  [[nodiscard]] Choice act(Rng& rng) { return held_->act(rng); }
+  void observe(Observation observation) { held_->observe(observation); }
+  void probabilities(std::span<double> out) { held_->probabilities(out); }
+  [[nodiscard]] std::span<const Episode> episodes() const { return held_->episodes(); }
+  [[nodiscard]] nlohmann::ordered_json save() const { return held_->save(); }
+  void load(const JsonView& state) { held_->load(state); }
+
+  /// Whether the agent can do nothing without the hidden state; then, and only then, reveal() it
+  /// before every observe().
+  [[nodiscard]] bool needs_hidden_state() const { return held_->needs_hidden_state(); }
+  void reveal(State state) { held_->reveal(state); }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    virtual Choice act(Rng& rng) = 0;
+    virtual void observe(Observation observation) = 0;
+    virtual void probabilities(std::span<double> out) = 0;
+    [[nodiscard]] virtual std::span<const Episode> episodes() const = 0;
+    [[nodiscard]] virtual nlohmann::ordered_json save() const = 0;
+    virtual void load(const JsonView& state) = 0;
+    [[nodiscard]] virtual bool needs_hidden_state() const = 0;
+    virtual void reveal(State state) = 0;
+  };
+  template <class T>
+  struct Holder;
+
+  std::unique_ptr<Interface> held_;
+};
+
+template <class T>
+struct AnyAgent::Holder final : AnyAgent::Interface {
+  explicit Holder(T held) : agent(std::move(held)) {}
+  Choice act(Rng& rng) override { return agent.act(rng); }
+  void observe(Observation observation) override { agent.observe(observation); }
+  void probabilities(std::span<double> out) override { agent.probabilities(out); }
+  [[nodiscard]] std::span<const Episode> episodes() const override { return agent.episodes(); }
+  [[nodiscard]] nlohmann::ordered_json save() const override { return agent.save(); }
+  void load(const JsonView& state) override { agent.load(state); }
+  [[nodiscard]] bool needs_hidden_state() const override {
+    if constexpr (SeesHiddenState<T>) {
+      return agent.needs_hidden_state();
+    } else {
+      return false;
+    }
+  }
+  void reveal(State state) override {
+    if constexpr (SeesHiddenState<T>) {
+      agent.reveal(state);
+    } else {
+      OAS_ASSERT(false && "this agent sees no hidden state");
+      static_cast<void>(state);
+    }
+  }
+  T agent;
+};
+
+}  // namespace oas

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <deque>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/core/rng.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/model/trajectory.hpp"
+#include "oas/planning/look_ahead.hpp"
+#include "oas/planning/relative_value_iteration.hpp"
+
+namespace oas {
+
+/// The acting half of every planning agent: knows the sensors, is handed dynamics from time to
+/// time, plans for them (warm), keeps the belief exactly, recomputes it from the recent rows when
+/// the dynamics change, and picks greedy actions by one-step look-ahead. Before the first dynamics
+/// there is nothing to be greedy about.
+class BeliefController {
+ public:
+  /// Rows kept for recomputing the belief: its error falls geometrically with their number.
+  static constexpr std::size_t kHistory = 512;
+
+  /// `sensors` may lack a transition model; one that is there is not used.
+  BeliefController(const Pomdp& sensors, int resolution);
+
+  /// Plans for these dynamics and takes them over. Returns the solution.
+  const RviResult& adopt(const TransitionModel& transition, const RviOptions& options);
+  /// Takes over dynamics with a bias that somebody else computed on this grid.
+  void adopt(const TransitionModel& transition, std::vector<double> bias);
+
+  [[nodiscard]] bool ready() const { return look_ahead_.has_value(); }
+  /// The greedy action at the current belief; needs ready(). Computed once a step.
+  [[nodiscard]] int greedy();
+  /// Draws an action: the greedy one with probability 1-(A-1)ι, each other with ι; uniformly while
+  /// not ready().
+  [[nodiscard]] Choice act(double floor, Rng& rng);
+  /// The probabilities with which act() draws; A numbers.
+  void probabilities(double floor, std::span<double> out);
+  /// Takes in one row.
+  void observe(Action action, Observation observation);
+
+  [[nodiscard]] const BeliefGrid& grid() const { return solver_.grid(); }
+  [[nodiscard]] const Pomdp& sensors() const { return sensors_; }
+  [[nodiscard]] std::span<const double> belief() const;
+
+  [[nodiscard]] nlohmann::ordered_json save() const;
+  void load(const JsonView& state);
+
+ private:
+  struct Row {
+    Action action;
+    Observation observation;
+  };
+  void take_over(const TransitionModel& transition);
+
+  Pomdp sensors_;
+  GridSolver solver_;
+  std::optional<TransitionModel> transition_;
+  std::vector<double> bias_;
+  std::optional<LookAhead> look_ahead_;
+  std::optional<BeliefFilter> filter_;
+  std::optional<int> greedy_;  // at the current belief, when it was asked for
+  std::deque<Row> recent_;
+};
+
+}  // namespace oas

@@ -1,0 +1,53 @@
+#include "oas/learning/fixed_model_agent.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace oas {
+
+using Json = nlohmann::ordered_json;
+
+FixedModelAgent::FixedModelAgent(const Pomdp& sensors, double floor, int resolution)
+    : controller_(sensors, resolution), floor_(floor) {
+  check_floor(floor, sensors.num_actions());
+}
+
+FixedModelAgent FixedModelAgent::oracle(const Pomdp& model, double floor, int resolution) {
+  FixedModelAgent agent(model, floor, resolution);
+  RviOptions options;
+  options.iota = floor;
+  agent.controller_.adopt(model.transition(), options);
+  return agent;
+}
+
+FixedModelAgent FixedModelAgent::myopic(const Pomdp& sensors, double floor) {
+  FixedModelAgent agent(sensors, floor, /*resolution=*/1);
+  const std::vector<double> no_future(agent.controller_.grid().size(), 0.0);
+  agent.controller_.adopt(TransitionModel::uniform(sensors.num_states(), sensors.num_actions()),
+                          no_future);
+  return agent;
+}
+
+Choice FixedModelAgent::act(Rng& rng) {
+  const Choice choice = controller_.act(floor_, rng);
+  last_ = choice.action;
+  return choice;
+}
+
+void FixedModelAgent::observe(Observation observation) { controller_.observe(last_, observation); }
+
+void FixedModelAgent::probabilities(std::span<double> out) {
+  controller_.probabilities(floor_, out);
+}
+
+Json FixedModelAgent::save() const {
+  return {{"action", last_.value()}, {"controller", controller_.save()}};
+}
+
+void FixedModelAgent::load(const JsonView& state) {
+  last_ = Action{state.at("action").as_integer()};
+  controller_.load(state.at("controller"));
+}
+
+Json UniformAgent::save() const { return Json::object(); }
+
+}  // namespace oas

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+
+#include "oas/learning/belief_controller.hpp"
+#include "oas/learning/episode.hpp"
+#include "oas/simulation/policies.hpp"
+
+namespace oas {
+
+struct OracleOptions {
+  std::optional<double> iota;  ///< floor, in [0, 1/A]; unset: the agent's own
+  int resolution = 0;          ///< of the belief grid; 0: the finest of at most 6000 points
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("iota", iota, "floor on the probability of every action, in [0, 1/A]");
+    fields("resolution", resolution, "of the belief grid; 0: the finest of at most 6000 points");
+  }
+};
+
+/// Plays one model for ever and learns nothing: the references that learners are judged by.
+class FixedModelAgent {
+ public:
+  /// Knows `model`, transition included, and plays its best policy with this floor.
+  static FixedModelAgent oracle(const Pomdp& model, double floor, int resolution);
+  /// Greedy on the next reward under a belief filtered with uniform dynamics: knows no dynamics.
+  static FixedModelAgent myopic(const Pomdp& sensors, double floor);
+
+  [[nodiscard]] Choice act(Rng& rng);
+  void observe(Observation observation);
+  void probabilities(std::span<double> out);
+  [[nodiscard]] std::span<const Episode> episodes() const { return {}; }
+  [[nodiscard]] nlohmann::ordered_json save() const;
+  void load(const JsonView& state);
+
+ private:
+  FixedModelAgent(const Pomdp& sensors, double floor, int resolution);
+
+  BeliefController controller_;
+  double floor_;
+  Action last_;
+};
+
+/// Every action with probability 1/A.
+class UniformAgent {
+ public:
+  explicit UniformAgent(int num_actions) : policy_(num_actions), num_actions_(num_actions) {}
+  [[nodiscard]] Choice act(Rng& rng) { return policy_.act(rng); }
+  void observe(Observation /*observation*/) {}
+  void probabilities(std::span<double> out) {
+    std::fill(out.begin(), out.end(), 1.0 / num_actions_);
+  }
+  [[nodiscard]] std::span<const Episode> episodes() const { return {}; }
+  [[nodiscard]] nlohmann::ordered_json save() const;
+  void load(const JsonView& /*state*/) {}
+
+ private:
+  UniformPolicy policy_;
+  int num_actions_;
+};
+
+}  // namespace oas

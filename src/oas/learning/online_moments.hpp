@@ -1,0 +1,47 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "oas/core/json_text.hpp"
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_counts.hpp"
+#include "oas/counts/pair_moments.hpp"
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/learning/episode.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/model/trajectory.hpp"
+
+namespace oas {
+
+/// The moments of an agent's own rows, pair by pair as they come: what PairFolder does for logs,
+/// without batches and with a state that can be saved at any row. In `after` timing pairs are
+/// weighted by 1/propensity, which the agent knows.
+class OnlineMoments {
+ public:
+  OnlineMoments(const Pomdp& sensors, Pairing pairing);
+
+  /// The next row of the run.
+  void add(const Choice& choice, Observation observation);
+  /// Forgets all pairs; the next row starts a new pairing.
+  void clear();
+
+  /// OAS on the pairs so far; their number, the flagged rows and the estimate go into the record.
+  [[nodiscard]] TransitionEstimate estimate(const Pomdp& sensors, Episode& episode) const;
+
+  [[nodiscard]] const PairMoments& moments() const { return moments_; }
+  [[nodiscard]] const LeftInverses& inverses() const { return inverses_; }
+
+  [[nodiscard]] nlohmann::ordered_json save() const;
+  void load(const JsonView& state);
+
+ private:
+  LeftInverses inverses_;
+  Timing timing_;
+  Pairing pairing_;
+  PairMoments moments_;
+  std::optional<PairRow> previous_;
+  bool first_of_pair_ = true;
+};
+
+}  // namespace oas
