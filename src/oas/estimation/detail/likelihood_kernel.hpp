@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The three loops of a likelihood pass over one stretch of a run, the same for both timings. A run
+/// is a chain of hidden states 0 … m; step i moves from state i to state i+1 by T of an action, and
+/// state i+1 shows an emission:
+///   forward    x_{i+1} = z ∘ (Tᵀ x_i)        backward   y_i = T (z ∘ y_{i+1})
+/// `before` timing: T of row i, z of row i+1; `after` timing: both of row i. Vectors are padded to
+/// `stride` doubles, a multiple of 4, and the padding stays 0.
+namespace oas::detail {
+
+/// What the loops read: rows of T_a and of its transpose [a][s][stride], emissions [code][stride],
+/// each divided by its largest entry.
+struct ChainTables {
+  int num_states = 0;
+  int stride = 0;
+  const double* transition = nullptr;
+  const double* transposed = nullptr;
+  const double* emission = nullptr;
+};
+
+/// Consecutive steps. Offsets are in doubles: into T (and into sums over steps of one action) and
+/// into the emissions.
+struct ChainSteps {
+  const std::uint32_t* transition = nullptr;
+  const std::uint32_t* emission = nullptr;
+  std::size_t count = 0;
+};
+
+/// A positive product of many factors, without overflow: mantissa · 2^exponent.
+struct ScaledProduct {
+  double mantissa = 1.0;
+  std::int64_t exponent = 0;
+};
+
+/// `group` is the number of steps between two normalisations. A loop returns false when vectors
+/// became too small or too large in between (then message and sums are spoilt); with group 1 this
+/// means that the steps are impossible.
+struct LikelihoodKernels {
+  /// From states[0 … stride) fills states 1 … count; those at whole groups and the last are
+  /// normalised to sum 1 and their factors multiplied into `product`.
+  bool (*forward)(const ChainTables&, const ChainSteps&, int group, double* states,
+                  ScaledProduct& product);
+  /// Takes y_count in `message` to y_0, of no particular scale, and adds to sums[a][s][stride]
+  /// x_i(s) z(s') y_{i+1}(s') / (x_i · y_i), the derivative of the log-likelihood by T_a(s,s').
+  /// `states` and `group` as forward() left them.
+  bool (*backward)(const ChainTables&, const ChainSteps&, int group, const double* states,
+                   double* message, double* sums);
+  /// backward() without sums; the message ends with sum 1.
+  bool (*retreat)(const ChainTables&, const ChainSteps&, int group, double* message);
+};
+
+/// Kernels of a fixed number of states where there are some, else those for any number; with the
+/// widest instructions of this machine. The same bits on every machine.
+[[nodiscard]] const LikelihoodKernels& likelihood_kernels(int num_states);
+
+/// Those of the portable code: what the others must agree with.
+[[nodiscard]] const LikelihoodKernels& portable_likelihood_kernels(int num_states);
+
+}  // namespace oas::detail

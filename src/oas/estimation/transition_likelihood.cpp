@@ -1,0 +1,110 @@
+#include "oas/estimation/transition_likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/core/contracts.hpp"
+#include "oas/estimation/detail/likelihood_pass.hpp"
+
+namespace oas {
+
+TransitionLikelihood::TransitionLikelihood(const Pomdp& model)
+    : num_states_(model.num_states()),
+      num_actions_(model.num_actions()),
+      num_observations_(model.num_observations()),
+      stride_((num_states_ + 3) / 4 * 4),
+      timing_(model.timing()),
+      start_(static_cast<std::size_t>(stride_)),
+      codes_(static_cast<std::uint64_t>(num_actions_) *
+             (static_cast<std::uint64_t>(num_observations_) + 1)) {
+  std::copy(model.start().begin(), model.start().end(), start_.begin());
+  for (Action a{0}; a < num_actions_; ++a) {
+    for (int o = 0; o <= num_observations_; ++o) {
+      const std::size_t offset = emission_.size();
+      emission_.resize(offset + static_cast<std::size_t>(stride_), 0.0);
+      for (State s{0}; s < num_states_; ++s) {
+        emission_[offset + static_cast<std::size_t>(s)] =
+            o == num_observations_ ? 1.0 : model.sensors()(a, s, Observation{o});
+      }
+      const auto first = emission_.begin() + static_cast<std::ptrdiff_t>(offset);
+      const double largest = *std::max_element(first, emission_.end());
+      log_largest_.push_back(std::log(largest));
+      if (largest > 0.0) {
+        std::for_each(first, emission_.end(), [&](double& value) { value /= largest; });
+      }
+    }
+  }
+  code_counts_.assign(log_largest_.size(), 0);
+}
+
+std::uint32_t TransitionLikelihood::code(Action action, Observation observation) const {
+  OAS_REQUIRE(action >= 0 && action < num_actions_, "action is {}; there are {} actions",
+              action.value(), num_actions_);
+  OAS_REQUIRE(observation >= kMissing.value() && observation < num_observations_,
+              "observation is {}; there are {} observations", observation.value(),
+              num_observations_);
+  const int column = observation == kMissing ? num_observations_ : observation.value();
+  return static_cast<std::uint32_t>(action) * static_cast<std::uint32_t>(num_observations_ + 1) +
+         static_cast<std::uint32_t>(column);
+}
+
+void TransitionLikelihood::start_run() { new_run_ = true; }
+
+void TransitionLikelihood::append(Action action, Observation observation) {
+  const std::uint32_t row = code(action, observation);
+  OAS_REQUIRE(std::isfinite(log_largest_[row]),
+              "row {}: observation {} has probability 0 in every state under action {}",
+              codes_.size(), observation.value(), action.value());
+  if (new_run_) run_starts_.push_back(codes_.size());
+  new_run_ = false;
+  codes_.push_back(row);
+  ++code_counts_[row];
+}
+
+void TransitionLikelihood::append(std::span<const Action> actions,
+                                  std::span<const Observation> observations) {
+  OAS_REQUIRE(actions.size() == observations.size(), "{} actions and {} observations",
+              actions.size(), observations.size());
+  for (std::size_t t = 0; t < actions.size(); ++t) append(actions[t], observations[t]);
+}
+
+void TransitionLikelihood::clear() {
+  codes_.clear();
+  run_starts_.clear();
+  code_counts_.assign(code_counts_.size(), 0);
+  new_run_ = true;
+}
+
+std::size_t TransitionLikelihood::missing() const {
+  std::int64_t sum = 0;
+  for (int a = 0; a < num_actions_; ++a) {
+    sum += code_counts_[code(Action{a}, kMissing)];
+  }
+  return static_cast<std::size_t>(sum);
+}
+
+std::vector<std::int64_t> TransitionLikelihood::transitions() const {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(num_actions_), 0);
+  const auto width = static_cast<std::size_t>(num_observations_) + 1;
+  for (std::size_t code = 0; code < code_counts_.size(); ++code) {
+    counts[code / width] += code_counts_[code];
+  }
+  if (timing_ == Timing::before) {  // nothing is seen of where the last row led to
+    for (std::size_t run = 0; run < run_starts_.size(); ++run) {
+      const std::size_t end = run + 1 < run_starts_.size() ? run_starts_[run + 1] : codes_.size();
+      --counts[codes_[end - 1] / width];
+    }
+  }
+  return counts;
+}
+
+LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
+                                          const PassOptions& options,
+                                          Parallelism parallelism) const {
+  OAS_REQUIRE(transition.num_states() == num_states_ && transition.num_actions() == num_actions_,
+              "a transition model of {} states and {} actions for {} and {}",
+              transition.num_states(), transition.num_actions(), num_states_, num_actions_);
+  return LikelihoodPassRunner(*this, transition, options, parallelism).run();
+}
+
+}  // namespace oas

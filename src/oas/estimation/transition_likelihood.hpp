@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "oas/core/index.hpp"
+#include "oas/core/parallel.hpp"
+#include "oas/estimation/detail/packed_codes.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// What one pass over all rows says about one transition model.
+struct LikelihoodPass {
+  /// log P(all observations | all actions, T, start); -∞ when the rows are impossible under T.
+  double log_likelihood = -std::numeric_limits<double>::infinity();
+  /// [a][s][s']: its derivative by the entry T_a(s,s'), other entries held; all 0 when impossible.
+  /// Only differences within a row matter, since a row of T sums to 1.
+  std::vector<double> score;
+  /// [a][s][s']: expected transitions given all rows, T_a(s,s') · score. The transition of the last
+  /// row of a run in `before` timing, of which nothing is seen, is not counted.
+  std::vector<double> counts;
+  /// Scores of consecutive stretches of rows, [batch][a][s][s'], and their numbers of transitions;
+  /// only when asked for. They add up to `score`.
+  std::vector<double> batch_scores;
+  std::vector<std::int64_t> batch_steps;
+  /// Largest error of a smoothed state distribution where two blocks of a run meet, in total
+  /// variation; at most LikelihoodOptions' 1e-13, mostly 1e-16.
+  double handover_error = 0.0;
+
+  [[nodiscard]] bool possible() const {
+    return log_likelihood > -std::numeric_limits<double>::infinity();
+  }
+};
+
+/// What a pass shall bring along.
+struct PassOptions {
+  /// Cut the score into about this many to twice as many batches, where there are 32 steps for
+  /// each; 0: no batches. A S² numbers each.
+  int batches = 0;
+};
+
+/// The log-likelihood of logged rows as a function of the transition model, sensors and start
+/// known, actions as logged: any policy, any mixture of policies, both timings, many runs, missing
+/// observations (kMissing). Rows are kept as one small integer each (1, 2 or 4 bytes) and can grow:
+///
+///     TransitionLikelihood likelihood(model);
+///     likelihood.append(action, observation);
+///     const LikelihoodPass pass = likelihood.pass(transition);
+///
+/// A pass is forward filtering, backward smoothing and expected counts (Baum and others 1970, with
+/// an action per transition), O(S²) per row and O(threads) memory beside the rows. Long runs are
+/// cut into blocks of kBlockSteps by position alone, which are worked on in parallel. A block takes
+/// its first belief and its last message from a burn-in over its neighbours; where these meet, the
+/// smoothed distributions are compared, and where they differ by more than 1e-13 (total variation)
+/// the neighbour's value is used instead. Given the state at a seam, what is on one side of it does
+/// not depend on the other, so this is also the error of everything else. Same bits for any number
+/// of threads.
+class TransitionLikelihood {
+ public:
+  static constexpr std::size_t kBlockSteps = 4096;
+
+  /// Sensors, start and timing of `model`; its transition, if any, is not looked at.
+  explicit TransitionLikelihood(const Pomdp& model);
+
+  /// The next row belongs to a new run, which starts at the model's start.
+  void start_run();
+  /// One row. Throws InvalidArgument on an index out of range and on an observation that the
+  /// sensors give probability 0 in every state.
+  void append(Action action, Observation observation);
+  void append(std::span<const Action> actions, std::span<const Observation> observations);
+  /// Forgets all rows.
+  void clear();
+
+  [[nodiscard]] int num_states() const { return num_states_; }
+  [[nodiscard]] int num_actions() const { return num_actions_; }
+  [[nodiscard]] Timing timing() const { return timing_; }
+  [[nodiscard]] std::size_t rows() const { return codes_.size(); }
+  [[nodiscard]] std::size_t runs() const { return run_starts_.size(); }
+  [[nodiscard]] std::size_t missing() const;  ///< rows without observation
+  [[nodiscard]] std::size_t bytes() const { return codes_.bytes(); }
+  /// [a]: transitions of a that the rows say something about.
+  [[nodiscard]] std::vector<std::int64_t> transitions() const;
+
+  /// Throws InvalidArgument when the sizes differ. No allocation per row.
+  [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition,
+                                    const PassOptions& options = {},
+                                    Parallelism parallelism = {}) const;
+
+ private:
+  friend class LikelihoodPassRunner;
+
+  [[nodiscard]] std::uint32_t code(Action action, Observation observation) const;
+
+  int num_states_;
+  int num_actions_;
+  int num_observations_;
+  int stride_;  // states, padded to whole quadruples
+  Timing timing_;
+  std::vector<double> start_;        // [stride]
+  std::vector<double> emission_;     // [code][stride]: Z_a(o|·) / its largest entry; missing: 1
+  std::vector<double> log_largest_;  // [code]: -∞ where no state emits
+  std::vector<std::int64_t> code_counts_;  // [code]: rows of that code
+  detail::PackedCodes codes_;              // action · (O + 1) + observation; O: missing
+  std::vector<std::size_t> run_starts_;
+  bool new_run_ = true;
+};
+
+}  // namespace oas
