@@ -38,8 +38,8 @@ AnyAgent make_oracle(const Pomdp& model, std::span<const Setting> settings, doub
 
 AnyAgent make_certainty_equivalent(const Pomdp& sensors, std::span<const Setting> settings) {
   auto options = options_from<PooledUcrlOptions>(settings, "certainty-equivalent");
-  options.radius_scale = 0.0;
-  options.exploration = 0.0;
+  options.exploration = PooledExploration::none;
+  options.least_plays = 0.0;
   return AnyAgent(PooledUcrl(sensors, options));
 }
 
@@ -56,6 +56,15 @@ constexpr std::array kAgents = {
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(PooledUcrl(
                     sensors, options_from<PooledUcrlOptions>(settings, "oas-ucrl-pooled")));
+              },
+              describe_options<PooledUcrlOptions>},
+    AgentInfo{"oas-ucrl-ml",
+              "oas-ucrl-pooled with converged maximum likelihood in place of moments",
+              "docs/agents.md", false, Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                auto options = options_from<PooledUcrlOptions>(settings, "oas-ucrl-ml");
+                options.estimator = PooledEstimator::likelihood;
+                return AnyAgent(PooledUcrl(sensors, options));
               },
               describe_options<PooledUcrlOptions>},
     AgentInfo{"certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",

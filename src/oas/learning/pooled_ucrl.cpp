@@ -1,49 +1,102 @@
 #include "oas/learning/pooled_ucrl.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/sampling.hpp"
+#include "oas/estimation/maximum_likelihood.hpp"
 #include "oas/learning/optimistic_planning.hpp"
 #include "oas/simulation/policies.hpp"
+#include "oas/theory/revealing.hpp"
 
 namespace oas {
 
+namespace {
+
 using Json = nlohmann::ordered_json;
+
+// Starts of the likelihood lie inside the set of models: an entry 0 would stay 0.
+constexpr double kShareOfUniform = 0.02;
+
+double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
+  const bool weighted = estimator == PooledEstimator::moments &&
+                        sensors.timing() == Timing::after && sensors.num_actions() > 1;
+  return weighted ? default_floor(sensors.num_actions()) : 0.0;
+}
+
+}  // namespace
 
 void PooledUcrlOptions::validate(const Pomdp& sensors) const {
   acting.validate(sensors);
-  OAS_REQUIRE(first_episode >= 2, "first_episode is {}; at least 2 steps are needed",
-              first_episode);
-  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
-  OAS_REQUIRE(radius_scale >= 0.0, "radius_scale is {}; it must not be negative", radius_scale);
+  OAS_REQUIRE(estimator == PooledEstimator::likelihood || sensors.timing() == Timing::before ||
+                  sensors.num_actions() == 1 || !acting.iota || *acting.iota > 0.0,
+              "iota is {}; in `after` timing moments are weighted by 1/propensity and need a "
+              "positive floor; oas-ucrl-ml does not",
+              *acting.iota);
+  OAS_REQUIRE(first_episode == 0 || first_episode >= 2,
+              "first_episode is {}; at least 2 steps are needed", first_episode);
   OAS_REQUIRE(growth > 1.0, "growth is {}; it must be above 1", growth);
+  OAS_REQUIRE(sharpness > 0.0, "sharpness is {}; it must be positive", sharpness);
+  OAS_REQUIRE(least_plays >= 0.0, "least_plays is {}; it must not be negative", least_plays);
+  OAS_REQUIRE(radius_scale > 0.0, "radius_scale is {}; it must be positive", radius_scale);
+  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
+  OAS_REQUIRE(prior >= 0.0, "prior is {}; it must not be negative", prior);
+  OAS_REQUIRE(tolerance > 0.0, "tolerance is {}; it must be positive", tolerance);
 }
 
 PooledUcrl::PooledUcrl(const Pomdp& sensors, const PooledUcrlOptions& options)
     : options_((options.validate(sensors), options)),
-      least_floor_(options.acting.iota.value_or(
-          sensors.timing() == Timing::before ? 0.0 : default_floor(sensors.num_actions()))),
-      floor_(least_floor_),
-      moments_(sensors, Pairing::overlapping),
-      controller_(sensors, options.acting.grid_resolution(sensors.num_states())) {}
+      floor_(options.acting.iota.value_or(default_floor_of(sensors, options.estimator))),
+      controller_(sensors, options.acting.grid_resolution(sensors.num_states())),
+      plays_(static_cast<std::size_t>(sensors.num_actions()), 0) {
+  if (options.first_episode == 0) {
+    options_.first_episode =
+        12 * static_cast<std::int64_t>(sensors.num_states()) * sensors.num_actions();
+  }
+  if (options.estimator == PooledEstimator::likelihood) likelihood_.emplace(sensors);
+  const SensorReport report = analyse_sensors(sensors.sensors());
+  for (const ActionSensor& sensor : report.actions) alpha_.push_back(sensor.alpha);
+  OAS_REQUIRE(report.revealing() || options.exploration != PooledExploration::optimism,
+              "{}: no radius can be given; explore by sampling", report.brief());
+  // Beside the likelihood, moments give a start: where they are valid, and not weighted.
+  const bool useful = report.revealing() && (sensors.timing() == Timing::before || floor_ > 0.0);
+  if (useful || !likelihood_) moments_.emplace(sensors, Pairing::overlapping);
+}
 
 Choice PooledUcrl::act(Rng& rng) {
+  if (!seed_) seed_ = rng.bits();
   if (step_ == episode_end_) start_episode();
   last_ = controller_.act(floor_, rng);
+  if (const auto action = overdue()) last_ = {*action, 1.0};
   return last_;
 }
 
+std::optional<Action> PooledUcrl::overdue() const {
+  if (floor_ > 0.0 || !controller_.ready()) return std::nullopt;
+  const double due = options_.least_plays * std::cbrt(static_cast<double>(step_));
+  const auto rarest = std::min_element(plays_.begin(), plays_.end());
+  if (static_cast<double>(*rarest) >= due) return std::nullopt;
+  return Action{static_cast<int>(rarest - plays_.begin())};
+}
+
 void PooledUcrl::observe(Observation observation) {
-  moments_.add(last_, observation);
+  if (moments_) moments_->add(last_, observation);
+  if (likelihood_) likelihood_->append(last_.action, observation);
   controller_.observe(last_.action, observation);
+  ++plays_[static_cast<std::size_t>(last_.action)];
   ++step_;
 }
 
 void PooledUcrl::probabilities(std::span<double> out) {
   if (step_ == episode_end_) start_episode();
   controller_.probabilities(floor_, out);
+  if (const auto action = overdue()) {
+    std::fill(out.begin(), out.end(), 0.0);
+    out[static_cast<std::size_t>(*action)] = 1.0;
+  }
 }
 
 void PooledUcrl::start_episode() {
@@ -52,58 +105,143 @@ void PooledUcrl::start_episode() {
   episode.start = step_;
   episode.length = options_.first_episode;
   episode.status = "uniform";
-  const int num_actions = controller_.sensors().num_actions();
+  episode.floor = 1.0 / controller_.sensors().num_actions();
   if (episode_ > 0) {
-    episode.length = std::max<std::int64_t>(
-        1,
-        static_cast<std::int64_t>(std::ceil(static_cast<double>(step_) * (options_.growth - 1.0))));
-    floor_ = std::max(
-        least_floor_,
-        std::min(1.0 / num_actions, options_.exploration / std::sqrt(static_cast<double>(step_))));
-    const TransitionEstimate estimate = moments_.estimate(controller_.sensors(), episode);
-    plan_optimistically(estimate.transition, radii(estimate.visits),
-                        options_.acting.planner(floor_), controller_, episode);
+    const double more = static_cast<double>(step_) * (options_.growth - 1.0);
+    episode.length = static_cast<std::int64_t>(std::ceil(more));
+    const Learned learned = estimate(episode);
+    episode.transition = learned.transition;
+    const bool sampled = options_.exploration == PooledExploration::sampling;
+    plan_optimistically(sampled ? sample(learned.counts) : learned.transition,
+                        radii(learned.counts), options_.acting.planner(floor_), controller_,
+                        episode);
   }
   episode_end_ = step_ + episode.length;
   episodes_.push_back(std::move(episode));
 }
 
-std::vector<double> PooledUcrl::radii(const std::vector<double>& visits) const {
-  const auto num_states = static_cast<std::size_t>(controller_.sensors().num_states());
-  std::vector<double> radius(visits.size(), 0.0);
-  if (options_.radius_scale == 0.0) return radius;
-  const double k = static_cast<double>(episode_);
-  const double delta = options_.delta / (k * k * k);
+PooledUcrl::Learned PooledUcrl::estimate(Episode& episode) {
+  Learned learned;
+  const Pomdp& sensors = controller_.sensors();
+  if (moments_) {
+    TransitionEstimate by_moments = moments_->estimate(sensors, episode);
+    const auto values = by_moments.transition.values();
+    learned.counts.assign(values.begin(), values.end());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto row = i / static_cast<std::size_t>(sensors.num_states());
+      learned.counts[i] *= std::max(0.0, by_moments.visits[row]);
+    }
+    learned.transition = std::move(by_moments.transition);
+  } else {
+    learned.transition = TransitionModel::uniform(sensors.num_states(), sensors.num_actions());
+  }
+  return likelihood_ ? refine(learned.transition, episode) : learned;
+}
+
+// From the likelier of what the moments say and what was believed last.
+PooledUcrl::Learned PooledUcrl::refine(const TransitionModel& by_moments, Episode& episode) {
+  TransitionModel start = mixed_with_uniform(by_moments, kShareOfUniform);
+  if (last_estimate_) {
+    TransitionModel other = mixed_with_uniform(*last_estimate_, kShareOfUniform);
+    const double likelihood = likelihood_->pass(start, {}, {1}).log_likelihood;
+    if (likelihood_->pass(other, {}, {1}).log_likelihood > likelihood) start = std::move(other);
+  }
+  LikelihoodOptions options;
+  options.prior = options_.prior;
+  options.tolerance = options_.tolerance;
+  LikelihoodEstimate best = maximize_likelihood(*likelihood_, start, options, {1});
+  episode.pairs = static_cast<std::int64_t>(likelihood_->rows()) - 1;
+  episode.flagged_rows = 0;
+  episode.failure = best.status == LikelihoodStatus::converged ? "" : best.brief();
+  last_estimate_ = best.transition;
+  return {std::move(best.transition), std::move(best.pass.counts)};
+}
+
+TransitionModel PooledUcrl::sample(const std::vector<double>& counts) const {
+  const int num_states = controller_.sensors().num_states();
+  const auto n = static_cast<std::size_t>(num_states);
+  Rng rng({*seed_, static_cast<std::uint32_t>(episode_), Role::agent});
+  std::vector<double> values(counts.size());
+  std::vector<double> concentration(n);
+  for (std::size_t row = 0; row < counts.size(); row += n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      concentration[i] = 1.0 / num_states + options_.sharpness * counts[row + i];
+    }
+    sample_dirichlet(concentration, std::span(values).subspan(row, n), rng);
+  }
+  return {num_states, controller_.sensors().num_actions(), std::move(values), "sample"};
+}
+
+std::vector<double> PooledUcrl::radii(const std::vector<double>& counts) const {
+  const Pomdp& sensors = controller_.sensors();
+  const auto n = static_cast<std::size_t>(sensors.num_states());
+  std::vector<double> radius(counts.size() / n, 0.0);
+  if (options_.exploration != PooledExploration::optimism) return radius;
+  const auto k = static_cast<double>(episode_);
+  const double log_term = std::log(static_cast<double>(radius.size()) * k * k * k / options_.delta);
   for (std::size_t row = 0; row < radius.size(); ++row) {
-    const double alpha = moments_.inverses().alpha(Action{static_cast<int>(row / num_states)});
-    const double count = std::max(visits[row], 1.0);
-    radius[row] =
-        std::min(1.0, options_.radius_scale / (alpha * alpha) *
-                          std::sqrt(static_cast<double>(num_states) *
-                                    std::log(static_cast<double>(radius.size()) / delta) / count));
+    double visits = 0.0;
+    for (std::size_t i = 0; i < n; ++i) visits += counts[row * n + i];
+    const double noise = std::sqrt(static_cast<double>(n) * log_term / std::max(visits, 1.0));
+    const double alpha = alpha_[row / n];
+    radius[row] = std::min(1.0, options_.radius_scale * noise / (alpha * alpha));
   }
   return radius;
 }
 
 Json PooledUcrl::save() const {
-  return {{"step", step_},
-          {"episode", episode_},
-          {"episode_end", episode_end_},
-          {"floor", floor_},
-          {"action", last_.action.value()},
-          {"propensity", last_.propensity},
-          {"moments", moments_.save()},
-          {"controller", controller_.save()}};
+  Json state = {{"step", step_},
+                {"episode", episode_},
+                {"episode_end", episode_end_},
+                {"action", last_.action.value()},
+                {"propensity", last_.propensity},
+                {"plays", plays_},
+                {"controller", controller_.save()}};
+  if (seed_) state["seed"] = std::to_string(*seed_);  // beyond what a JSON integer holds
+  if (moments_) state["moments"] = moments_->save();
+  if (likelihood_) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < likelihood_->rows(); ++i) {
+      rows.push_back(likelihood_->action(i).value());
+      rows.push_back(likelihood_->observation(i).value());
+    }
+    state["rows"] = std::move(rows);
+  }
+  if (last_estimate_) {
+    state["estimate"] =
+        std::vector<double>(last_estimate_->values().begin(), last_estimate_->values().end());
+  }
+  return state;
 }
 
 void PooledUcrl::load(const JsonView& state) {
   step_ = state.at("step").as_integer();
   episode_ = state.at("episode").as_integer();
   episode_end_ = state.at("episode_end").as_integer();
-  floor_ = state.at("floor").as_double();
   last_ = {Action{state.at("action").as_integer()}, state.at("propensity").as_double()};
-  moments_.load(state.at("moments"));
+  const JsonView plays = state.at("plays");
+  if (plays.size() != plays_.size()) plays.fail("one entry per action is expected");
+  for (std::size_t a = 0; a < plays_.size(); ++a) plays_[a] = plays.at(a).as_integer();
   controller_.load(state.at("controller"));
+  seed_.reset();
+  if (state.has("seed")) seed_ = std::stoull(state.at("seed").as_string());
+  if (moments_) moments_->load(state.at("moments"));
+  const Pomdp& sensors = controller_.sensors();
+  if (likelihood_) {
+    const JsonView rows = state.at("rows");
+    likelihood_->clear();
+    for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
+      likelihood_->append(Action{rows.at(i).as_integer()},
+                          Observation{rows.at(i + 1).as_integer()});
+    }
+  }
+  last_estimate_.reset();
+  if (state.has("estimate")) {
+    const std::array<int, 1> size = {sensors.num_actions() * sensors.num_states() *
+                                     sensors.num_states()};
+    last_estimate_.emplace(sensors.num_states(), sensors.num_actions(),
+                           state.at("estimate").as_array(size), "estimate");
+  }
   episodes_.clear();
 }
 
