@@ -1,0 +1,80 @@
+#include "oas/estimation/detail/free_coordinates.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace oas::detail {
+
+FreeCoordinates::FreeCoordinates(const TransitionModel& at, const std::vector<char>& held)
+    : num_states_(static_cast<std::size_t>(at.num_states())) {
+  const auto values = at.values();
+  for (std::size_t first = 0; first < values.size(); first += num_states_) {
+    const auto row = values.subspan(first, num_states_);
+    const auto largest =
+        first + static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    for (std::size_t i = first; i < first + num_states_; ++i) {
+      if (i == largest || values[i] == 0.0 || (!held.empty() && held[i] != 0)) continue;
+      entries_.push_back(i);
+      references_.push_back(largest);
+    }
+  }
+}
+
+Vector FreeCoordinates::reduce(const double* table) const {
+  Vector reduced(size());
+  for (Eigen::Index i = 0; i < size(); ++i) reduced(i) = table[entry(i)] - table[reference(i)];
+  return reduced;
+}
+
+Matrix FreeCoordinates::batch_information(const LikelihoodPass& pass) const {
+  const auto steps = static_cast<double>(
+      std::accumulate(pass.batch_steps.begin(), pass.batch_steps.end(), std::int64_t{0}));
+  const Vector mean = reduce(pass.score.data()) / steps;
+  Matrix deviations(static_cast<Eigen::Index>(pass.batch_steps.size()), size());
+  for (std::size_t b = 0; b < pass.batch_steps.size(); ++b) {
+    deviations.row(static_cast<Eigen::Index>(b)) =
+        (reduce(pass.batch_scores.data() + b * pass.score.size()) -
+         static_cast<double>(pass.batch_steps[b]) * mean)
+            .transpose();
+  }
+  Matrix information = Matrix::Zero(size(), size());
+  information.selfadjointView<Eigen::Lower>().rankUpdate(deviations.transpose());
+  information.triangularView<Eigen::StrictlyUpper>() = information.transpose();
+  return information;
+}
+
+Matrix FreeCoordinates::complete_information(const TransitionModel& at,
+                                             const std::vector<double>& counts) const {
+  const auto values = at.values();
+  const auto per_square = [&](std::size_t i) { return counts[i] / (values[i] * values[i]); };
+  Matrix information = Matrix::Zero(size(), size());
+  for (Eigen::Index i = 0; i < size(); ++i) {
+    information(i, i) = per_square(entry(i));
+    for (Eigen::Index j = 0; j < size(); ++j) {
+      if (reference(i) == reference(j)) information(i, j) += per_square(reference(i));
+    }
+  }
+  return information;
+}
+
+Matrix FreeCoordinates::row_covariance(const Matrix& covariance, std::size_t first) const {
+  // Entries are linear in the coordinates: each is one of them, or minus the sum of its row's.
+  const auto n = static_cast<Eigen::Index>(num_states_);
+  std::vector<Eigen::Index> mine;
+  for (Eigen::Index i = 0; i < size(); ++i) {
+    if (entry(i) >= first && entry(i) < first + num_states_) mine.push_back(i);
+  }
+  Matrix by_coordinate = Matrix::Zero(n, static_cast<Eigen::Index>(mine.size()));
+  Matrix block(by_coordinate.cols(), by_coordinate.cols());
+  for (Eigen::Index i = 0; i < by_coordinate.cols(); ++i) {
+    const Eigen::Index k = mine[static_cast<std::size_t>(i)];
+    by_coordinate(static_cast<Eigen::Index>(entry(k) - first), i) = 1.0;
+    by_coordinate(static_cast<Eigen::Index>(reference(k) - first), i) = -1.0;
+    for (Eigen::Index j = 0; j < block.cols(); ++j) {
+      block(i, j) = covariance(k, mine[static_cast<std::size_t>(j)]);
+    }
+  }
+  return by_coordinate * block * by_coordinate.transpose();
+}
+
+}  // namespace oas::detail
