@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -235,6 +236,37 @@ TEST_P(BothTimings, ThreadsDoNotChangeABit) {
   const auto transitions = likelihood.transitions();
   EXPECT_EQ(std::accumulate(one.batch_steps.begin(), one.batch_steps.end(), std::int64_t{0}),
             std::accumulate(transitions.begin(), transitions.end(), std::int64_t{0}));
+}
+
+// A log cut into windows that look some rows ahead gives what the whole log gives.
+TEST_P(BothTimings, WindowsAddUpToTheWhole) {
+  const Pomdp model = model_of(3, GetParam(), 1);
+  const Trajectory rows = test::play_uniformly(model, 40'000, 0.05, 3);
+  const std::vector<std::size_t> runs = {0, 1, 700, 15'000, 22'000, 22'001};  // where they start
+  const auto window = [&](std::size_t first, std::size_t end) {
+    TransitionLikelihood part(model);
+    for (std::size_t t = first; t < end; ++t) {
+      if (std::find(runs.begin(), runs.end(), t) != runs.end()) part.start_run();
+      part.append(rows.actions[t], rows.observations[t]);
+    }
+    return part;
+  };
+  const LikelihoodPass whole = window(0, rows.size()).pass(model.transition());
+  std::vector<double> counts(whole.counts.size(), 0.0);
+  double log_likelihood = 0.0;
+  PassOptions options;
+  const std::vector<std::size_t> cuts = {0, 1, 9'000, 15'000, 21'999, 22'000, 30'000, 40'000};
+  for (std::size_t w = 0; w + 1 < cuts.size(); ++w) {
+    options.rows_ahead = std::min<std::size_t>(rows.size() - cuts[w + 1], 6'000);
+    if (std::find(runs.begin(), runs.end(), cuts[w]) != runs.end()) options.first_belief.clear();
+    const LikelihoodPass pass =
+        window(cuts[w], cuts[w + 1] + options.rows_ahead).pass(model.transition(), options);
+    log_likelihood += pass.log_likelihood;
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += pass.counts[i];
+    options.first_belief = pass.last_belief;
+  }
+  EXPECT_NEAR(log_likelihood, whole.log_likelihood, 1e-9);
+  EXPECT_LT(largest_difference(counts, whole.counts), 1e-9);
 }
 
 // The wide kernels and the portable ones give the same bits.

@@ -57,9 +57,8 @@ LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition)
   ++passes_;
   Point point;
   point.transition = transition;
-  const Eigen::Index size =
-      static_cast<Eigen::Index>(transition.values().size()) / transition.num_states() *
-      (transition.num_states() - 1);
+  const Eigen::Index size = static_cast<Eigen::Index>(transition.values().size()) /
+                            transition.num_states() * (transition.num_states() - 1);
   PassOptions pass;
   if (size <= kMostCoordinates) pass.batches = std::max(kBatches, 2 * static_cast<int>(size));
   point.pass = likelihood_(transition, pass);

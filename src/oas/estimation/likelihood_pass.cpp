@@ -1,7 +1,6 @@
 #include "oas/estimation/detail/likelihood_pass.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -14,26 +13,11 @@ namespace {
 
 constexpr std::size_t kBlock = TransitionLikelihood::kBlockSteps;
 constexpr std::size_t kTaskSteps = 8 * kBlock;
-constexpr int kGroup = 16;  // steps between two normalisations
-constexpr std::array<std::size_t, 6> kBurnIns = {64, 128, 256, 512, 1024, 2048};
-constexpr std::size_t kLongestBurnIn = kBurnIns.back();
-constexpr std::size_t kNever = static_cast<std::size_t>(-1);
 constexpr int kMostRounds = 3;
-constexpr double kSeamTolerance = 1e-13;   // total variation where two blocks meet
-constexpr double kPilotTolerance = 1e-15;  // of the burn-in that is then doubled
 
 void normalise(double* values, std::size_t count) {
   const double sum = std::accumulate(values, values + count, 0.0);
   std::for_each(values, values + count, [&](double& value) { value /= sum; });
-}
-
-// Half the L1 distance of two vectors, each divided by its sum.
-double total_variation(const double* x, const double* y, std::size_t count) {
-  const double x_sum = std::accumulate(x, x + count, 0.0);
-  const double y_sum = std::accumulate(y, y + count, 0.0);
-  double distance = 0.0;
-  for (std::size_t s = 0; s < count; ++s) distance += std::abs(x[s] / x_sum - y[s] / y_sum);
-  return 0.5 * distance;
 }
 
 void multiply_into(ScaledProduct& product, double factor) {
@@ -44,47 +28,31 @@ void multiply_into(ScaledProduct& product, double factor) {
 
 }  // namespace
 
-// Room for one block with its burn-ins on both sides.
-struct LikelihoodPassRunner::Workspace {
-  explicit Workspace(const LikelihoodPassRunner& runner)
-      : codes(kBlock + 2 * kLongestBurnIn + 1),
-        transition(codes.size()),
-        emission(codes.size()),
-        states((kBlock + 1) * runner.stride_),
-        burn_in((kBlock + 1) * runner.stride_),
-        message(2 * runner.stride_),
-        end_message(runner.stride_) {}
+LikelihoodPassRunner::Workspace::Workspace(const LikelihoodPassRunner& runner)
+    : codes(kBlock + 2 * kLongestBurnIn + 1),
+      transition(codes.size()),
+      emission(codes.size()),
+      states((kBlock + 1) * runner.stride_),
+      burn_in((kBlock + 1) * runner.stride_),
+      message(2 * runner.stride_),
+      end_message(runner.stride_) {}
 
-  // Steps that start at rows first … first+count-1; returns the whole.
-  ChainSteps load(const LikelihoodPassRunner& runner, std::size_t first, std::size_t count) {
-    runner.rows_.codes_.unpack(first, count + runner.shift_, codes.data());
-    const auto stride = static_cast<std::uint32_t>(runner.stride_);
-    for (std::size_t i = 0; i < count; ++i) {
-      transition[i] = runner.action_offset_[codes[i]];
-      emission[i] = codes[i + runner.shift_] * stride;
-    }
-    return part(0, count);
+void LikelihoodPassRunner::Workspace::load(const LikelihoodPassRunner& runner, std::size_t first,
+                                           std::size_t count) {
+  runner.rows_.codes_.unpack(first, count + runner.shift_, codes.data());
+  const auto stride = static_cast<std::uint32_t>(runner.stride_);
+  for (std::size_t i = 0; i < count; ++i) {
+    transition[i] = runner.action_offset_[codes[i]];
+    emission[i] = codes[i + runner.shift_] * stride;
   }
-  [[nodiscard]] ChainSteps part(std::size_t first, std::size_t count) const {
-    return {transition.data() + first, emission.data() + first, count};
-  }
-
-  std::vector<std::uint32_t> codes;
-  std::vector<std::uint32_t> transition;
-  std::vector<std::uint32_t> emission;
-  std::vector<double> states;
-  std::vector<double> burn_in;
-  std::vector<double> message;
-  std::vector<double> end_message;
-  std::vector<double> sums;  // those before the block
-  std::size_t before = 0;    // steps loaded before those of the block
-};
+}
 
 LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
                                            const TransitionModel& transition,
                                            const PassOptions& options, Parallelism parallelism)
     : rows_(rows),
       transition_model_(transition),
+      options_(options),
       parallelism_(parallelism),
       kernels_(detail::likelihood_kernels(rows.num_states_)),
       stride_(static_cast<std::size_t>(rows.stride_)),
@@ -119,14 +87,18 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
 }
 
 void LikelihoodPassRunner::cut() {
-  bool seams = false;
+  bool seams = !options_.first_belief.empty() || options_.rows_ahead > 0;
   std::size_t task_steps = kTaskSteps;
+  const std::size_t rows_end = rows_.rows() - options_.rows_ahead;
   for (std::size_t run = 0; run < rows_.run_starts_.size(); ++run) {
     const std::size_t first = rows_.run_starts_[run];
+    if (first >= rows_end) break;
     const std::size_t end =
         run + 1 < rows_.run_starts_.size() ? rows_.run_starts_[run + 1] : rows_.rows();
-    const std::size_t steps = end - first - shift_;
+    const std::size_t all = end - first - shift_;
+    const std::size_t steps = std::min(all, rows_end - first);
     seams = seams || steps > kBlock;
+    const bool continued = run == 0 && !options_.first_belief.empty();
     std::size_t done = 0;
     do {  // a run of one row in `before` timing is a block of no steps
       const std::size_t count = std::min(kBlock, steps - done);
@@ -134,7 +106,13 @@ void LikelihoodPassRunner::cut() {
         tasks_.push_back(blocks_.size());
         task_steps = 0;
       }
-      blocks_.push_back({first + done, count, steps - done - count, done == 0});
+      Block block = {first + done, count, all - done - count};
+      block.starts_run = done == 0 && !continued;
+      block.has_previous = done > 0;
+      block.has_next = done + count < steps;
+      block.exact_start = done == 0 && continued;
+      block.exact_end = !block.has_next && block.steps_after > 0;
+      blocks_.push_back(block);
       task_steps += count + 8;  // a block is some work however short
       done += count;
     } while (done < steps);
@@ -145,6 +123,7 @@ void LikelihoodPassRunner::cut() {
 LikelihoodPass LikelihoodPassRunner::run() {
   results_.resize(tasks_.size());
   dirty_.assign(tasks_.size(), 1);
+  if (!look_around()) return collect();
   choose_burn_in();
   if (burn_in_ == kNever) {
     settle_all();
@@ -164,76 +143,6 @@ LikelihoodPass LikelihoodPassRunner::run() {
   return collect();
 }
 
-// From now on no burn-in: every block takes what its neighbours have.
-void LikelihoodPassRunner::settle_all() {
-  burn_in_ = kNever;
-  for (Block& block : blocks_) block.exact_start = block.exact_end = true;
-  dirty_.assign(tasks_.size(), 1);
-}
-
-// How long a burn-in must be is found at some seams: the shortest that agrees with one over a
-// whole block, doubled.
-void LikelihoodPassRunner::choose_burn_in() {
-  std::vector<std::size_t> candidates;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    if (!blocks_[b].starts_run) candidates.push_back(b);
-  }
-  if (candidates.empty()) return;
-  const std::size_t pilots = std::clamp<std::size_t>(candidates.size() / 16, 1, 8);
-  Workspace work(*this);
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < pilots && longest < kLongestBurnIn; ++i) {
-    const std::size_t block = candidates[(2 * i + 1) * candidates.size() / (2 * pilots)];
-    longest = std::max(longest, needed_burn_in(block, work));
-  }
-  burn_in_ = longest >= kLongestBurnIn ? kNever : 2 * longest;
-}
-
-// At the start of a block that has a neighbour before it; kLongestBurnIn when none is enough.
-std::size_t LikelihoodPassRunner::needed_burn_in(std::size_t index, Workspace& work) {
-  const Block& block = blocks_[index];
-  const auto n = static_cast<std::size_t>(rows_.num_states_);
-  work.load(*this, block.row - kBlock, kBlock);
-  const auto end_state = [&](std::size_t count, double* out) {
-    std::fill_n(work.burn_in.data(), n, 1.0);
-    if (!advance(work.part(kBlock - count, count), work.burn_in.data())) return false;
-    std::copy_n(work.burn_in.data() + count * stride_, n, out);
-    return true;
-  };
-  const auto start_message = [&](std::size_t count, double* out) {
-    std::fill(work.message.begin(), work.message.end(), 0.0);
-    std::fill_n(work.message.data(), n, 1.0);
-    if (!retreat(work.part(0, count), work.message.data())) return false;
-    std::copy_n(work.message.data(), n, out);
-    return true;
-  };
-  std::vector<double> truth(2 * n);
-  std::vector<double> guess(2 * n);
-  if (!end_state(kBlock, truth.data()) || !start_message(kBlock, truth.data() + n)) {
-    return kBurnIns.front();  // impossible rows; the pass itself will find out
-  }
-  for (const std::size_t count : kBurnIns) {
-    if (end_state(count, guess.data()) && start_message(count, guess.data() + n) &&
-        total_variation(truth.data(), guess.data(), n) <= kPilotTolerance &&
-        total_variation(truth.data() + n, guess.data() + n, n) <= kPilotTolerance) {
-      return count;
-    }
-  }
-  return kLongestBurnIn;
-}
-
-// Forward without keeping the factors.
-bool LikelihoodPassRunner::advance(const ChainSteps& steps, double* states) const {
-  ScaledProduct ignored;
-  return kernels_.forward(tables_, steps, kGroup, states, ignored) ||
-         kernels_.forward(tables_, steps, 1, states, ignored);
-}
-
-bool LikelihoodPassRunner::retreat(const ChainSteps& steps, double* message) const {
-  return kernels_.retreat(tables_, steps, kGroup, message) ||
-         kernels_.retreat(tables_, steps, 1, message);
-}
-
 void LikelihoodPassRunner::run_task(std::size_t task) {
   TaskResult& result = results_[task];
   result = {};
@@ -250,10 +159,8 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
 bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskResult& result,
                                      std::int64_t& steps_in_batch) {
   const Block& block = blocks_[index];
-  const bool burn_before = !block.starts_run && !block.exact_start;
-  const bool burn_after = !block.ends_run() && !block.exact_end;
-  work.before = burn_before ? burn_in_ : 0;
-  const std::size_t after = burn_after ? std::min(burn_in_, block.steps_after) : 0;
+  work.before = block.has_previous && !block.exact_start ? burn_in_ : 0;
+  const std::size_t after = block.exact_end ? 0 : std::min(burn_in_, block.steps_after);
   work.load(*this, block.row - work.before, work.before + block.steps + after);
   if (!block.starts_run && block.exact_start) {
     std::copy_n(seam(index, kStart), stride_, work.states.data());
@@ -336,12 +243,12 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
 bool LikelihoodPassRunner::last_message(std::size_t index, Workspace& work) {
   const Block& block = blocks_[index];
   std::fill(work.message.begin(), work.message.end(), 0.0);
-  if (!block.ends_run() && block.exact_end) {
+  if (block.steps_after > 0 && block.exact_end) {
     std::copy_n(seam(index, kEndMessage), stride_, work.message.data());
     return true;
   }
   std::fill_n(work.message.data(), rows_.num_states_, 1.0);
-  const std::size_t count = block.ends_run() ? 0 : std::min(burn_in_, block.steps_after);
+  const std::size_t count = std::min(burn_in_, block.steps_after);
   return retreat(work.part(work.before + block.steps, count), work.message.data());
 }
 
@@ -352,95 +259,25 @@ void LikelihoodPassRunner::close_batch(TaskResult& result, std::int64_t& steps) 
   steps = 0;
 }
 
-// Compares neighbours; computes exact vectors where they disagree or are asked for, and marks the
-// tasks that need them. False when the rows are impossible.
-bool LikelihoodPassRunner::settle() {
-  if (seams_.empty()) return true;
-  Workspace work(*this);
-  const auto mark = [&](std::size_t block) {
-    const auto task = std::upper_bound(tasks_.begin(), tasks_.end(), block) - tasks_.begin() - 1;
-    dirty_[static_cast<std::size_t>(task)] = 1;
-  };
-  const bool all = burn_in_ == kNever;
-  handover_error_ = 0.0;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    if (blocks_[b].starts_run) {
-      if (all && !blocks_[b].ends_run() && !settle_start(b, work)) return false;
-      continue;
+// The largest entries by which emissions were divided, over all steps.
+double LikelihoodPassRunner::log_scale() const {
+  double sum = 0.0;
+  for (std::size_t code = 0; code < rows_.code_counts_.size(); ++code) {
+    if (rows_.code_counts_[code] > 0) {
+      sum += static_cast<double>(rows_.code_counts_[code]) * rows_.log_largest_[code];
     }
-    if (!all) {
-      const double error = seam_error(seam(b - 1, kEnd), seam(b, kStart), seam(b, kStartMessage));
-      if (error <= kSeamTolerance) {
-        handover_error_ = std::max(handover_error_, error);
-        continue;
-      }
-      blocks_[b].exact_start = true;
-      mark(b);
-    }
-    if (!settle_start(b, work)) return false;
   }
-  for (std::size_t b = blocks_.size(); b-- > 0;) {
-    if (blocks_[b].ends_run()) {
-      if (all && !blocks_[b].starts_run && !settle_message(b, work)) return false;
-      continue;
-    }
-    if (!all) {
-      const double error =
-          seam_error(seam(b + 1, kStartMessage), seam(b, kEndMessage), seam(b, kEnd));
-      if (error <= kSeamTolerance) {
-        handover_error_ = std::max(handover_error_, error);
-        continue;
-      }
-      blocks_[b].exact_end = true;
-      mark(b);
-    }
-    if (!settle_message(b, work)) return false;
+  // Rows of a window that belong to the windows before and behind it.
+  const auto log_largest = [&](std::size_t row) { return rows_.log_largest_[rows_.codes_[row]]; };
+  const std::size_t end = rows_.rows() - options_.rows_ahead;
+  const bool crosses =
+      shift_ == 1 && end < rows_.rows() &&
+      !std::binary_search(rows_.run_starts_.begin(), rows_.run_starts_.end(), end);
+  for (std::size_t row = end + (crosses ? 1 : 0); row < rows_.rows(); ++row) {
+    sum -= log_largest(row);
   }
-  return true;
-}
-
-// Start vector from the neighbour before, and from it the end vector.
-bool LikelihoodPassRunner::settle_start(std::size_t index, Workspace& work) {
-  const Block& block = blocks_[index];
-  work.before = 0;
-  work.load(*this, block.row, block.steps);
-  ScaledProduct ignored;
-  if (block.starts_run) {
-    if (!first_state(block, work, ignored)) return false;
-  } else {
-    std::copy_n(seam(index - 1, kEnd), stride_, work.states.data());
-  }
-  std::copy_n(work.states.data(), stride_, seam(index, kStart));
-  if (!advance(work.part(0, block.steps), work.states.data())) return false;
-  std::copy_n(work.states.data() + block.steps * stride_, stride_, seam(index, kEnd));
-  return true;
-}
-
-// End message from the neighbour behind, and from it the start message.
-bool LikelihoodPassRunner::settle_message(std::size_t index, Workspace& work) {
-  const Block& block = blocks_[index];
-  work.load(*this, block.row, block.steps);
-  std::fill(work.message.begin(), work.message.end(), 0.0);
-  if (block.ends_run()) {
-    std::fill_n(work.message.data(), rows_.num_states_, 1.0);
-  } else {
-    std::copy_n(seam(index + 1, kStartMessage), stride_, work.message.data());
-  }
-  std::copy_n(work.message.data(), stride_, seam(index, kEndMessage));
-  if (!retreat(work.part(0, block.steps), work.message.data())) return false;
-  std::copy_n(work.message.data(), stride_, seam(index, kStartMessage));
-  return true;
-}
-
-double LikelihoodPassRunner::seam_error(const double* truth, const double* guess,
-                                        const double* weight) const {
-  std::vector<double> smoothed(2 * stride_);
-  for (std::size_t s = 0; s < stride_; ++s) {
-    smoothed[s] = truth[s] * weight[s];
-    smoothed[stride_ + s] = guess[s] * weight[s];
-  }
-  const double error = total_variation(smoothed.data(), smoothed.data() + stride_, stride_);
-  return std::isfinite(error) ? error : 1.0;
+  if (shift_ == 1 && !options_.first_belief.empty()) sum -= log_largest(0);
+  return sum;
 }
 
 LikelihoodPass LikelihoodPassRunner::collect() const {
@@ -455,12 +292,10 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
       })) {
     return pass;
   }
-  pass.log_likelihood = 0.0;
-  for (std::size_t code = 0; code < rows_.code_counts_.size(); ++code) {
-    if (rows_.code_counts_[code] > 0) {
-      pass.log_likelihood +=
-          static_cast<double>(rows_.code_counts_[code]) * rows_.log_largest_[code];
-    }
+  pass.log_likelihood = log_scale();
+  if (!seams_.empty()) {
+    const double* const last = seams_.data() + ((blocks_.size() - 1) * kSides + kEnd) * stride_;
+    pass.last_belief.assign(last, last + n);
   }
   const auto unpadded = [&](const double* from, const double* minus, std::vector<double>& out) {
     for (std::size_t row = 0; row < actions * n; ++row) {

@@ -104,6 +104,12 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
   OAS_REQUIRE(transition.num_states() == num_states_ && transition.num_actions() == num_actions_,
               "a transition model of {} states and {} actions for {} and {}",
               transition.num_states(), transition.num_actions(), num_states_, num_actions_);
+  OAS_REQUIRE(options.batches >= 0, "batches is {}; it must not be negative", options.batches);
+  OAS_REQUIRE(options.rows_ahead == 0 || options.rows_ahead < rows(),
+              "{} rows ahead, but only {} rows", options.rows_ahead, rows());
+  OAS_REQUIRE(options.first_belief.empty() ||
+                  options.first_belief.size() == static_cast<std::size_t>(num_states_),
+              "a first belief over {} states for {}", options.first_belief.size(), num_states_);
   return LikelihoodPassRunner(*this, transition, options, parallelism).run();
 }
 

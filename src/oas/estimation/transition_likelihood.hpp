@@ -27,8 +27,10 @@ struct LikelihoodPass {
   /// only when asked for. They add up to `score`.
   std::vector<double> batch_scores;
   std::vector<std::int64_t> batch_steps;
+  /// Of a window (see PassOptions): the belief with which the next window starts.
+  std::vector<double> last_belief;
   /// Largest error of a smoothed state distribution where two blocks of a run meet, in total
-  /// variation; at most LikelihoodOptions' 1e-13, mostly 1e-16.
+  /// variation; at most 1e-13, mostly 1e-16.
   double handover_error = 0.0;
 
   [[nodiscard]] bool possible() const {
@@ -41,6 +43,14 @@ struct PassOptions {
   /// Cut the score into about this many to twice as many batches, where there are 32 steps for
   /// each; 0: no batches. A S² numbers each.
   int batches = 0;
+
+  /// A log too large for the memory is passed window by window. The first run of a window is then
+  /// the continuation of the run before, whose LikelihoodPass::last_belief this is; empty: it
+  /// starts anew.
+  std::vector<double> first_belief;
+  /// So many rows at the end belong to the next window and are only looked at. What lies behind
+  /// them has no effect unless the chain remembers as long.
+  std::size_t rows_ahead = 0;
 };
 
 /// The log-likelihood of logged rows as a function of the transition model, sensors and start

@@ -57,9 +57,9 @@ class LikelihoodClimb {
   const LikelihoodFunction& likelihood_;
   const LikelihoodOptions& options_;
   int passes_ = 0;
-  double caution_ = 0.0;   // μ
-  double stretch_ = 1.0;   // of SQUAREM: 1/(1 - rate of convergence)
-  bool stalled_ = false;   // no step is better than rounding
+  double caution_ = 0.0;  // μ
+  double stretch_ = 1.0;  // of SQUAREM: 1/(1 - rate of convergence)
+  bool stalled_ = false;  // no step is better than rounding
 };
 
 }  // namespace oas::detail

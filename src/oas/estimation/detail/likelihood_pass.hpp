@@ -21,19 +21,43 @@ class LikelihoodPassRunner {
   [[nodiscard]] LikelihoodPass run();
 
  private:
+  static constexpr int kGroup = 16;  // steps between two normalisations
+  static constexpr std::size_t kLongestBurnIn = 2048;
+  static constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+
   // A stretch of a run. Step i of it starts at row `row` + i.
   struct Block {
     std::size_t row;
     std::size_t steps;
-    std::size_t steps_after;  // of the same run
-    bool starts_run;
+    std::size_t steps_after;    // of the same run, also beyond the window
+    bool starts_run = false;    // at the model's start
+    bool has_previous = false;  // the block before is of the same run
+    bool has_next = false;
     bool exact_start = false;  // start vector and end message are to be taken from seams_
     bool exact_end = false;
-    [[nodiscard]] bool ends_run() const { return steps_after == 0; }
   };
   // The four vectors of a block where it meets its neighbours, in this order.
   enum Side { kStart, kEnd, kEndMessage, kStartMessage, kSides };
-  struct Workspace;
+  // Room for one block with its burn-ins on both sides.
+  struct Workspace {
+    explicit Workspace(const LikelihoodPassRunner& runner);
+
+    // Steps that start at rows first … first+count-1.
+    void load(const LikelihoodPassRunner& runner, std::size_t first, std::size_t count);
+    [[nodiscard]] detail::ChainSteps part(std::size_t first, std::size_t count) const {
+      return {transition.data() + first, emission.data() + first, count};
+    }
+
+    std::vector<std::uint32_t> codes;
+    std::vector<std::uint32_t> transition;
+    std::vector<std::uint32_t> emission;
+    std::vector<double> states;
+    std::vector<double> burn_in;
+    std::vector<double> message;
+    std::vector<double> end_message;
+    std::vector<double> sums;  // those before the block
+    std::size_t before = 0;    // steps loaded before those of the block
+  };
   struct TaskResult {
     std::vector<double> sums;  // [a][s][stride]
     detail::ScaledProduct product;
@@ -43,6 +67,7 @@ class LikelihoodPassRunner {
   };
 
   void cut();
+  bool look_around();
   [[nodiscard]] double* seam(std::size_t block, Side side) {
     return seams_.data() + (block * kSides + side) * stride_;
   }
@@ -68,10 +93,12 @@ class LikelihoodPassRunner {
   bool settle_message(std::size_t index, Workspace& work);
   [[nodiscard]] double seam_error(const double* truth, const double* guess,
                                   const double* weight) const;
+  [[nodiscard]] double log_scale() const;
   [[nodiscard]] LikelihoodPass collect() const;
 
   const TransitionLikelihood& rows_;
   const TransitionModel& transition_model_;
+  const PassOptions& options_;
   Parallelism parallelism_;
   const detail::LikelihoodKernels& kernels_;
   std::size_t stride_;
