@@ -67,14 +67,18 @@ void add_model_argument(CLI::App& verb, const char* name, std::string& model, co
 Pomdp load_model(const std::string& name) { return load_model(name, {}); }
 
 Pomdp load_model(const std::string& name, const Common& common) {
+  return load_read_model(name, common).model;
+}
+
+ReadModel load_read_model(const std::string& name, const Common& common) {
   if (file_exists(name)) {
     ReadModel read = read_any_model(name, {.lenient = common.lenient});
     for (const std::string& warning : read.warnings) warn(common, warning);
-    return std::move(read.model);
+    return read;
   }
   std::string names;
   for (const ProblemInfo& info : problems()) {
-    if (info.name == name) return info.make();
+    if (info.name == name) return {info.make(), {}};
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
   detail::throw_invalid_argument(

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "oas/core/contracts.hpp"
 #include "oas/core/parallel.hpp"
+#include "oas/io/model_text.hpp"
 #include "oas/model/pomdp.hpp"
 
 /// What the verbs of `oas` share. A verb is one file: it declares its options, calls the library,
@@ -40,6 +42,20 @@ void add_model_argument(CLI::App& verb, const char* name, std::string& model, co
 /// What the reader has to say about the file goes to standard error.
 [[nodiscard]] Pomdp load_model(const std::string& name, const Common& common);
 [[nodiscard]] Pomdp load_model(const std::string& name);
+/// The same with all that the reader knows; its warnings are printed already.
+[[nodiscard]] ReadModel load_read_model(const std::string& name, const Common& common);
+
+/// Calls `work`; wrong input that it finds is reported as being about `file`.
+template <class Work>
+decltype(auto) about_file(const std::string& file, Work work) {
+  try {
+    return work();
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(file + ": " + error.what());
+  }
+}
 
 /// Prints to standard output unless `quiet` is set; a full pipe or disk is an IoError.
 void print(const Common& common, const std::string& text);

@@ -5,9 +5,11 @@
 #include <optional>
 
 #include "cli.hpp"
+#include "convert_policy.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/io/model_file.hpp"
 #include "oas/model/convert_timing.hpp"
+#include "oas/planning/policy_file.hpp"
 
 namespace oas::cli {
 
@@ -40,6 +42,13 @@ Pomdp with_discount(const Pomdp& model, std::optional<double> discount) {
 }
 
 void run(const Options& options) {
+  if (is_foreign_policy(options.input) || is_foreign_policy(options.output)) {
+    OAS_REQUIRE(options.timing.empty() && !options.expand && !options.discount,
+                "{}: --timing, --expand and --discount are for models, not for policies",
+                options.output);
+    convert_policy(options.input, options.output, options.common);
+    return;
+  }
   const Pomdp model = with_discount(load_model(options.input, options.common), options.discount);
   const Timing timing = wanted_timing(options, model);
   const TimingConversion converted = convert_timing(model, timing, {.expand = options.expand});
@@ -68,10 +77,13 @@ void run(const Options& options) {
 void add_convert(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = add_verb(app, "convert",
-                            "Convert a model between .json, .pomdp and .pomdpx, before and after",
+                            "Convert models between formats and timings, plans to other solvers'",
                             options->common, [options] { run(*options); });
-  add_model_argument(*verb, "IN", options->input, "Model file or problem name", options->common);
-  verb->add_option("OUT", options->output, "File to write: .json, .pomdp or .pomdpx")->required();
+  add_model_argument(*verb, "IN", options->input, "Model file, problem name, plan or policy file",
+                     options->common);
+  verb->add_option("OUT", options->output,
+                   "File to write: .json, .pomdp, .pomdpx; of a policy .alpha, .policy, .pg")
+      ->required();
   verb->add_option("--timing", options->timing,
                    "Timing to convert to (default: after for .pomdp and .pomdpx, else as it is)")
       ->check(CLI::IsMember({"before", "after"}));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,18 +9,31 @@
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/policy_evaluation.hpp"
+#include "oas/planning/policy_file.hpp"
+#include "oas/planning/policy_simulation.hpp"
 
 namespace oas::cli {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Options {
   Common common;
   std::string model;
   std::string plan;
   std::string filter;
+  std::string vectors;
+  std::optional<int> start_node;
   int resolution = 0;
   SimulationOptions simulation;
+};
+
+// What was found out, for people and machines.
+struct Found {
+  GainInterval simulated;
+  std::string text;  // lines beside that of the simulation
+  Json json = Json::object();
 };
 
 // The chain needs a grid that fits; a plan of α-vectors has none of its own.
@@ -30,42 +45,95 @@ std::optional<ChainEvaluation> on_chain(const Options& options, const Pomdp& tru
   return evaluate_on_chain(truth, plan, filter, chain, options.common.parallelism());
 }
 
-void run(const Options& options) {
-  const Pomdp truth = load_model(options.model, options.common);
-  OAS_REQUIRE(truth.has_transition(), "{}: has no transition model to evaluate in", options.model);
-  const Plan plan = read_plan(options.plan);
-  const Pomdp filter =
-      options.filter.empty() ? plan.model : load_model(options.filter, options.common);
+Pomdp load_filter(const Options& options) {
+  Pomdp filter = load_model(options.filter, options.common);
   OAS_REQUIRE(filter.has_transition(), "{}: has no transition model to filter with",
               options.filter);
-  const auto chain = on_chain(options, truth, plan, filter);
-  const GainInterval simulated =
-      evaluate_by_simulation(truth, plan, filter, options.simulation, options.common.parallelism());
+  return filter;
+}
+
+Found evaluate(const Options& options, const ReadModel& truth, const Plan& plan) {
+  const Pomdp filter = options.filter.empty() ? plan.model : load_filter(options);
+  const auto chain = on_chain(options, truth.model, plan, filter);
+  Found found;
+  found.simulated = evaluate_by_simulation(truth.model, plan, filter, options.simulation,
+                                           options.common.parallelism());
+  if (chain) {
+    found.json = {{"chain", chain->gain},
+                  {"chain_status", to_string(chain->status)},
+                  {"chain_resolution", chain->resolution}};
+    found.text = fmt::format("  chain      {:.6g} (belief grid of resolution {}, {})\n",
+                             chain->gain, chain->resolution, chain->message);
+  }
+  return found;
+}
+
+Found evaluate(const Options& options, const ReadModel& truth, const AlphaPolicy& policy) {
+  const Pomdp filter = options.filter.empty() ? truth.model : load_filter(options);
+  Found found;
+  found.simulated = evaluate_by_simulation(truth.model, policy, filter, truth.split,
+                                           options.simulation, options.common.parallelism());
+  found.json = {{"vectors", policy.num_vectors()}};
+  found.text = fmt::format("  policy     {}\n", policy.brief());
+  return found;
+}
+
+Found evaluate(const Options& options, const ReadModel& truth, const PolicyGraph& graph) {
+  OAS_REQUIRE(options.filter.empty(), "{}: a policy graph keeps no belief; --filter is for others",
+              options.plan);
+  std::optional<int> start_node = options.start_node;
+  if (!options.vectors.empty()) {
+    const AnyPolicy vectors = read_any_policy(options.vectors);
+    OAS_REQUIRE(std::holds_alternative<AlphaPolicy>(vectors), "{}: no file of alpha-vectors",
+                options.vectors);
+    start_node = start_node_by_vectors(graph, std::get<AlphaPolicy>(vectors), truth.model);
+  }
+  const GraphEvaluation exact = evaluate_graph(truth.model, graph, start_node);
+  Found found;
+  found.simulated = evaluate_by_simulation(truth.model, graph, exact.start_node, options.simulation,
+                                           options.common.parallelism());
+  found.json = {{"exact", exact.gain},
+                {"start_node", exact.start_node},
+                {"nodes", graph.num_nodes()},
+                {"pairs", exact.num_pairs},
+                {"closed_classes", exact.num_classes},
+                {"residual", exact.residual}};
+  found.text = fmt::format(
+      "  exact      {:.10g} (start in node {}{}; {} pairs of node and state)\n", exact.gain,
+      exact.start_node, start_node ? "" : ", the best one", exact.num_pairs);
+  return found;
+}
+
+void run(const Options& options) {
+  const ReadModel truth = load_read_model(options.model, options.common);
+  OAS_REQUIRE(truth.model.has_transition(), "{}: has no transition model to evaluate in",
+              options.model);
+  const AnyPolicy policy = read_any_policy(options.plan);
+  OAS_REQUIRE((options.vectors.empty() && !options.start_node) ||
+                  std::holds_alternative<PolicyGraph>(policy),
+              "{}: --start-node and --vectors are for policy graphs (.pg)", options.plan);
+  const Found found = about_file(options.plan, [&] {
+    return std::visit([&](const auto& value) { return evaluate(options, truth, value); }, policy);
+  });
+  const GainInterval& simulated = found.simulated;
   if (options.common.json) {
-    nlohmann::ordered_json document = {{"model", options.model},
-                                       {"plan", options.plan},
-                                       {"simulated", simulated.mean},
-                                       {"half_width", simulated.half_width},
-                                       {"level", simulated.level},
-                                       {"lower_limit", simulated.lower_limit},
-                                       {"lag_correlation", simulated.lag_correlation},
-                                       {"steps", simulated.steps},
-                                       {"seed", simulated.seed}};
-    if (chain) {
-      document["chain"] = chain->gain;
-      document["chain_status"] = to_string(chain->status);
-      document["chain_resolution"] = chain->resolution;
-    }
+    Json document = {{"model", options.model},
+                     {"plan", options.plan},
+                     {"simulated", simulated.mean},
+                     {"half_width", simulated.half_width},
+                     {"level", simulated.level},
+                     {"lower_limit", simulated.lower_limit},
+                     {"lag_correlation", simulated.lag_correlation},
+                     {"steps", simulated.steps},
+                     {"seed", simulated.seed}};
+    document.update(found.json);
     print_json(document);
   }
-  std::string text =
-      fmt::format("{} in {}\n  simulated  {}\n", options.plan, options.model, simulated.brief());
-  if (chain) {
-    text += fmt::format("  chain      {:.6g} (belief grid of resolution {}, {})\n", chain->gain,
-                        chain->resolution, chain->message);
-  }
-  print(options.common, text);
-  if (simulated.lag_correlation > 0.3) {
+  print(options.common, fmt::format("{} in {}\n  simulated  {}\n{}", options.plan, options.model,
+                                    simulated.brief(), found.text));
+  // Below that the spread is rounding.
+  const bool spread = simulated.half_width > 1e-12 * std::max(1.0, std::abs(simulated.mean));
+  if (spread && simulated.lag_correlation > 0.3) {
     warn(options.common, fmt::format("successive batches are correlated ({:.2f}): the interval is "
                                      "too narrow; take more --steps",
                                      simulated.lag_correlation));
@@ -76,13 +144,20 @@ void run(const Options& options) {
 
 void add_evaluate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = add_verb(app, "evaluate", "The true gain of a plan in a model", options->common,
-                            [options] { run(*options); });
+  CLI::App* verb = add_verb(app, "evaluate", "The true gain of a plan or policy in a model",
+                            options->common, [options] { run(*options); });
   add_model_argument(*verb, "MODEL", options->model, "The true model: file or problem name",
                      options->common);
-  verb->add_option("PLAN", options->plan, "Plan file (oas plan)")->required();
+  verb->add_option("PLAN", options->plan,
+                   "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg")
+      ->required();
   verb->add_option("--filter", options->filter,
-                   "Model with which beliefs are kept (default: the plan's own)");
+                   "Model with which beliefs are kept (default: the plan's own, else MODEL)");
+  verb->add_option("--start-node", options->start_node,
+                   "First node of a .pg (default: the best one)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--vectors", options->vectors,
+                   "The .alpha file beside a .pg: its best vector at the start is the first node");
   verb->add_option("--grid", options->resolution,
                    "Resolution of the chain's belief grid (0: the plan's)")
       ->check(CLI::Range(0, 1'000'000))

@@ -79,7 +79,41 @@ R: reject : flawed-painted : * : * -1
 """
 
 
-class Formats(CliCase):
+class PolicyCase(CliCase):
+    def policies_keep_their_gain(self, source):
+        """Import, plan, export, import, convert, import again: the same policy earns the same."""
+        self.good("convert", source, "b.pomdpx")
+        self.good("plan", "b.pomdpx", "--planner", "point", "--steps", 6400, "-o", "plan.json")
+        made = self.good_json("convert", "plan.json", "1.policy")
+        self.assertTrue(made["exact_where_reached"])
+        self.assertEqual(made["agreement"], 1.0)
+        self.good("convert", "1.policy", "2.alpha")
+        self.good("convert", "2.alpha", "3.policy")
+        self.assertEqual(self.read("1.policy"), self.read("3.policy"))
+        plan = self.good_json("evaluate", source, "plan.json", "--steps", 20000)
+        for model, policy in ((source, "1.policy"), ("b.pomdpx", "2.alpha"),
+                              (source, "3.policy")):
+            found = self.good_json("evaluate", model, policy, "--steps", 20000)
+            self.assertAlmostEqual(found["simulated"], plan["simulated"],
+                                   delta=1e-9 + plan["half_width"] + found["half_width"])
+            if policy == "1.policy":
+                first = found["simulated"]
+            self.assertAlmostEqual(found["simulated"], first, delta=1e-9)
+        graph = self.good_json("convert", "plan.json", "1.pg")
+        self.good("convert", "1.pg", "2.pg")
+        self.assertEqual(self.read("1.pg"), self.read("2.pg"))
+        self.good("convert", "b.pomdpx", "c.json")
+        for model in (source, "b.pomdpx", "c.json"):
+            found = self.good_json("evaluate", model, "2.pg", "--start-node", 0)
+            self.assertAlmostEqual(found["exact"], graph["gain"], delta=1e-9)
+            self.assertAlmostEqual(found["simulated"], found["exact"],
+                                   delta=found["half_width"] + 1e-9)
+        # What sharing nodes may cost: nothing in the doors, little in the others.
+        self.assertAlmostEqual(graph["gain"], plan["simulated"],
+                               delta=1e-9 if graph["exact"] else 0.02)
+
+
+class Formats(PolicyCase):
     def gain(self, model):
         plan = self.good_json("plan", model, "--seed", 1, "-o", "plan.json")
         return plan["gain_upper"]
@@ -94,6 +128,55 @@ class Formats(CliCase):
             self.assertGreater(gains[0], 0)
             for gain in gains[1:]:
                 self.assertAlmostEqual(gain, gains[0], delta=1e-9)
+
+    def test_gain_of_policies_survives_every_format(self):
+        for text in (DOORS, FERRY, PARTS):
+            self.policies_keep_their_gain(self.write("a.pomdp", text))
+
+    def test_policies_of_other_solvers(self):
+        self.write("doors.pomdp", DOORS)
+        self.write("doors.alpha", "0\n0 0\n\n1\n9 -41\n\n2\n-41 9\n")
+        self.write("doors.pg", "0 0  1 2\n1 0  3 0\n2 0  0 4\n3 1  0 0\n4 2  0 0\n")
+        alpha = self.good_json("evaluate", "doors.pomdp", "doors.alpha")
+        graph = self.good_json("evaluate", "doors.pomdp", "doors.pg")
+        self.assertEqual((graph["start_node"], graph["closed_classes"]), (0, 1))
+        self.assertAlmostEqual(alpha["simulated"], graph["exact"], delta=alpha["half_width"] + 1e-9)
+        self.write("start.alpha", "0\n0 0\n\n0\n5 0\n\n0\n0 6\n\n1\n0 0\n\n2\n0 0\n")
+        started = self.good_json("evaluate", "doors.pomdp", "doors.pg", "--vectors", "start.alpha")
+        self.assertEqual(started["start_node"], 2)
+        self.assertIn("exact", self.good("evaluate", "doors.pomdp", "doors.pg"))
+        # A graph keeps no belief: it can be judged where vectors cannot.
+        self.write("pest.pg", "0 0  0 0 1\n1 1  0 0 0\n")
+        self.good("evaluate", "pest-control", "pest.pg")
+        self.good("convert", "pest-control", "pest.pomdp", "--expand", "--discount", 0.9)
+        both = [self.good_json("evaluate", model, "pest.pg")["exact"]
+                for model in ("pest-control", "pest.pomdp")]
+        self.assertAlmostEqual(both[0], both[1], delta=1e-9)
+
+    def test_errors_of_policies(self):
+        self.write("doors.pomdp", DOORS)
+        self.write("bad.alpha", "0\n1 2\n\n1\n3\n")
+        self.bad("evaluate", "doors.pomdp", "bad.alpha", says=["bad.alpha:5: a vector of 1 numbers"])
+        self.write("long.alpha", "0\n1 2 3\n")
+        self.bad("evaluate", "doors.pomdp", "long.alpha",
+                 says=["long.alpha: the policy's vectors have 3 numbers, but the model has 2"])
+        self.write("two.alpha", "0\n1 2\n")
+        self.bad("evaluate", "pest-control", "two.alpha",
+                 says=["two.alpha", "timing before", "sensed differently"])
+        self.bad("evaluate", "doors.pomdp", "two.alpha", "--start-node", 0, says=["for policy graphs"])
+        self.write("stops.pg", "0 0  X X\n")
+        self.bad("evaluate", "doors.pomdp", "stops.pg",
+                 says=["stops.pg", "node 0 has no next node for observation"])
+        self.bad("convert", "two.alpha", "x.json", says=["x.json", ".alpha, .policy or .pg"])
+        self.bad("convert", "two.alpha", "x.pg", says=["two.alpha", "a plan"])
+        self.bad("convert", "stops.pg", "x.alpha", says=["stops.pg", "no vectors"])
+        self.bad("convert", "doors.pomdp", "x.alpha", says=["doors.pomdp", "ending"])
+        self.good("plan", "pest-control", "--steps", 6400, "--iota", 0.05, "-o", "plan.json")
+        self.bad("convert", "plan.json", "x.policy", says=["plan.json", "timing before"])
+        self.bad("convert", "plan.json", "x.pg", "--expand", says=["for models"])
+        result = self.oas("convert", "plan.json", "x.pg")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("floor of 0.05 is left out", result.stderr)
 
     def test_rewards_of_the_next_state_survive(self):
         self.write("a.pomdp", FERRY)
@@ -154,7 +237,12 @@ class Formats(CliCase):
 
 @unittest.skipUnless("OAS_PUBLIC_MODELS" in os.environ,
                      "not run: OAS_PUBLIC_MODELS names no folder of public model files")
-class PublicFiles(CliCase):
+class PublicFiles(PolicyCase):
+    def test_policies_of_classic_problems_keep_their_gain(self):
+        folder = Path(os.environ["OAS_PUBLIC_MODELS"]) / "pomdp-solve"
+        for name in ("tiger.95.POMDP", "shuttle.95.POMDP"):
+            self.policies_keep_their_gain(folder / name)
+
     def test_check_and_convert_work_on_every_file(self):
         count = 0
         for path in sorted(Path(os.environ["OAS_PUBLIC_MODELS"]).rglob("*")):

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/model/pomdp.hpp"
+#include "oas/model/state_split.hpp"
 
 /// What the readers and writers of model files share.
 namespace oas {
@@ -22,6 +23,7 @@ struct ModelReadOptions {
 struct ReadModel {
   Pomdp model;
   std::vector<std::string> warnings;
+  StateSplit split = {};  ///< of POMDPX files with fully observed variables, else empty
 };
 
 /// The text of a model, and what the format could not carry over as it was.

@@ -35,27 +35,6 @@ void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_
   }
 }
 
-// Farthest-first traversal: every belief of the pool is near a chosen one (L1).
-Eigen::MatrixXd spread_out(const Eigen::MatrixXd& pool, int most) {
-  Eigen::VectorXd distance =
-      Eigen::VectorXd::Constant(pool.cols(), std::numeric_limits<double>::infinity());
-  std::vector<Eigen::Index> chosen;
-  Eigen::Index next = 0;
-  while (static_cast<int>(chosen.size()) < most) {
-    chosen.push_back(next);
-    const Eigen::VectorXd center = pool.col(next);
-    for (Eigen::Index i = 0; i < pool.cols(); ++i) {
-      distance(i) = std::min(distance(i), (pool.col(i) - center).lpNorm<1>());
-    }
-    if (distance.maxCoeff(&next) < 1e-6) break;
-  }
-  Eigen::MatrixXd beliefs(pool.rows(), static_cast<Eigen::Index>(chosen.size()));
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    beliefs.col(static_cast<Eigen::Index>(i)) = pool.col(chosen[i]);
-  }
-  return beliefs;
-}
-
 void set_vectors(Plan& plan, const Eigen::MatrixXd& vectors) {
   plan.alpha.assign(vectors.data(), vectors.data() + vectors.size());
 }
@@ -115,7 +94,7 @@ Plan point_based_plan(const Pomdp& model, double iota, const PointOptions& optio
     set_vectors(plan, solver.vectors());
     PlanPolicy policy(plan);
     collect(model, policy, options.seed, replication + 1, pool.rightCols(half));
-    solver.set_beliefs(spread_out(pool, options.num_beliefs));
+    solver.set_beliefs(detail::spread_out(pool, options.num_beliefs));
     outcome = solver.solve();
     plan.iterations += outcome.backups;
   }

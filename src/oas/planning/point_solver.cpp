@@ -16,6 +16,26 @@ constexpr int kPatience = 8;
 
 }  // namespace
 
+Eigen::MatrixXd spread_out(const Eigen::MatrixXd& pool, int most) {
+  Eigen::VectorXd distance =
+      Eigen::VectorXd::Constant(pool.cols(), std::numeric_limits<double>::infinity());
+  std::vector<Eigen::Index> chosen;
+  Eigen::Index next = 0;
+  while (static_cast<int>(chosen.size()) < most) {
+    chosen.push_back(next);
+    const Eigen::VectorXd center = pool.col(next);
+    for (Eigen::Index i = 0; i < pool.cols(); ++i) {
+      distance(i) = std::min(distance(i), (pool.col(i) - center).lpNorm<1>());
+    }
+    if (distance.maxCoeff(&next) < 1e-6) break;
+  }
+  Eigen::MatrixXd beliefs(pool.rows(), static_cast<Eigen::Index>(chosen.size()));
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    beliefs.col(static_cast<Eigen::Index>(i)) = pool.col(chosen[i]);
+  }
+  return beliefs;
+}
+
 PointSolver::PointSolver(const Pomdp& model, double iota, const PointOptions& options)
     : num_states_(model.num_states()),
       num_actions_(model.num_actions()),

@@ -4,6 +4,7 @@
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/planning/detail/batch_simulation.hpp"
 #include "oas/planning/detail/evaluation_checks.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan_policy.hpp"
@@ -132,24 +133,9 @@ GainInterval evaluate_by_simulation(const Pomdp& truth, const Plan& plan, const 
                                     const SimulationOptions& options, Parallelism parallelism) {
   options.validate();
   detail::check_same_sizes(truth, plan, filter);
-  const auto batches = static_cast<std::size_t>(options.batches_per_replication);
-  const auto replications = static_cast<std::size_t>(options.replications);
-  const std::uint64_t length = options.steps / (batches * replications);
-  std::vector<double> means(batches * replications, 0.0);
-  parallel_for(replications, parallelism, [&](std::size_t r) {
-    Replication run(truth, plan, filter, options, static_cast<std::uint32_t>(r));
-    for (std::uint64_t t = 0; t < options.burn_in; ++t) run.step();
-    for (std::size_t batch = 0; batch < batches; ++batch) {
-      double sum = 0.0;
-      for (std::uint64_t t = 0; t < length; ++t) sum += run.step();
-      means[r * batches + batch] = sum / static_cast<double>(length);
-    }
+  return detail::simulate_batches(options, parallelism, [&](std::uint32_t replication) {
+    return Replication(truth, plan, filter, options, replication);
   });
-  GainInterval interval =
-      batch_means_interval(means, options.batches_per_replication, options.level);
-  interval.steps = length * batches * replications;
-  interval.seed = options.seed;
-  return interval;
 }
 
 }  // namespace oas

@@ -11,6 +11,30 @@ namespace {
 constexpr std::size_t kMaxVariables = 1000;
 constexpr int kMaxValues = 1'000'000;
 
+// What is seen of each state; empty when no variable is fully observed.
+StateSplit state_split(const FactoredModel& model, int num_states) {
+  StateSplit split;
+  split.num_hidden = 1;
+  bool any = false;
+  for (const Variable& variable : model.states) {
+    any = any || variable.fully_observed;
+    (variable.fully_observed ? split.num_seen : split.num_hidden) *= variable.size();
+  }
+  if (!any) return {};
+  for (int s = 0; s < num_states; ++s) {
+    int part[2] = {0, 0};  // hidden, seen
+    int stride = num_states;
+    for (const Variable& variable : model.states) {
+      stride /= variable.size();
+      int& index = part[variable.fully_observed ? 1 : 0];
+      index = index * variable.size() + s / stride % variable.size();
+    }
+    split.hidden.push_back(part[0]);
+    split.seen.push_back(part[1]);
+  }
+  return split;
+}
+
 }  // namespace
 
 PomdpxParser::PomdpxParser(std::string_view text, const std::string& file,
@@ -37,7 +61,8 @@ ReadModel PomdpxParser::parse() {
   model_.sensor_line =
       xml_.place(root.child(model_.observations.empty() ? "Variable" : "ObsFunction")).line;
   Pomdp model = flatten(model_, options_.max_numbers, faults_, warnings_);
-  return {std::move(model), warnings_.list()};
+  StateSplit split = state_split(model_, model.num_states());
+  return {std::move(model), warnings_.list(), std::move(split)};
 }
 
 void PomdpxParser::fail(const Node& node, std::string_view message) {

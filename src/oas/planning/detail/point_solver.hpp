@@ -8,6 +8,10 @@
 
 namespace oas::detail {
 
+/// At most `most` columns of `pool` by farthest-first traversal: every belief of the pool is near a
+/// chosen one (L1).
+[[nodiscard]] Eigen::MatrixXd spread_out(const Eigen::MatrixXd& pool, int most);
+
 /// Damped relative value iteration on α-vectors over a set of beliefs. Vector b belongs to belief
 /// b; a successor choice names the belief whose vector is used, so it survives the backups.
 class PointSolver {

@@ -1,0 +1,107 @@
+#include "convert_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "oas/core/contracts.hpp"
+#include "oas/planning/plan_export.hpp"
+#include "oas/planning/policy_file.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Files {
+  const std::string& input;
+  const std::string& output;
+  const Common& common;
+};
+
+void report(const Files& files, Json document, const std::string& text) {
+  if (files.common.json) print_json(document);
+  print(files.common, fmt::format("{}: {}\n", files.output, text));
+}
+
+void write_vectors(const Files& files, const Plan& plan) {
+  const ExportedVectors made = export_vectors(plan, {}, files.common.parallelism());
+  write_alpha_policy(files.output, made.policy);
+  report(files,
+         {{"output", files.output},
+          {"vectors", made.policy.num_vectors()},
+          {"exact_where_reached", made.exact_where_reached},
+          {"agreement", made.agreement},
+          {"gain", made.gain.mean},
+          {"half_width", made.gain.half_width}},
+         fmt::format("{}\n  {}; acts as the plan in {:.6g} % of fresh steps\n  gain {}, the plan "
+                     "has [{:.6g}, {:.6g}]",
+                     made.policy.brief(),
+                     made.exact_where_reached ? "the plan's action at every belief that was reached"
+                     : plan.planner == "grid" ? "not exact: the bias of a grid is no maximum of "
+                                                "vectors, so vectors were fitted"
+                                              : "not exact: cut to the vectors used most often",
+                     100.0 * made.agreement, made.gain.brief(), plan.gain_lower, plan.gain_upper));
+}
+
+void write_graph(const Files& files, const Plan& plan) {
+  const ExportedGraph made = export_graph(plan);
+  write_policy_graph(files.output, made.graph);
+  const bool exact = made.tolerance <= 1e-9;
+  report(files,
+         {{"output", files.output},
+          {"nodes", made.graph.num_nodes()},
+          {"exact", exact},
+          {"tolerance", made.tolerance},
+          {"start_node", 0},
+          {"gain", made.value.gain}},
+         fmt::format("{}, start in node 0\n  {}\n  gain {:.10g} (exact), the plan has [{:.6g}, "
+                     "{:.6g}]",
+                     made.graph.brief(),
+                     exact ? "exact: a node for every belief that can be reached"
+                           : fmt::format("not exact: beliefs nearer than {:g} share a node",
+                                         made.tolerance),
+                     made.value.gain, plan.gain_lower, plan.gain_upper));
+}
+
+void convert(const Files& files, const Plan& plan) {
+  if (plan.iota > 0.0) {
+    warn(files.common, fmt::format("{}: the floor of {:g} is left out; other solvers' policies "
+                                   "have none",
+                                   files.output, plan.iota));
+  }
+  policy_format_of(files.output) == PolicyFormat::graph ? write_graph(files, plan)
+                                                        : write_vectors(files, plan);
+}
+
+void convert(const Files& files, const AlphaPolicy& policy) {
+  OAS_REQUIRE(
+      policy_format_of(files.output) != PolicyFormat::graph,
+      "{}: alpha-vectors do not say which node comes next; a policy graph is made of a plan",
+      files.input);
+  write_alpha_policy(files.output, policy);
+  report(files, {{"output", files.output}, {"vectors", policy.num_vectors()}}, policy.brief());
+}
+
+void convert(const Files& files, const PolicyGraph& graph) {
+  OAS_REQUIRE(policy_format_of(files.output) == PolicyFormat::graph,
+              "a policy graph has no vectors to write");
+  write_policy_graph(files.output, graph);
+  report(files, {{"output", files.output}, {"nodes", graph.num_nodes()}}, graph.brief());
+}
+
+}  // namespace
+
+void convert_policy(const std::string& input, const std::string& output, const Common& common) {
+  OAS_REQUIRE(
+      is_foreign_policy(output),
+      "{}: a policy is written as .alpha, .policy or .pg; a plan with its bounds comes from "
+      "oas plan",
+      output);
+  const Files files{input, output, common};
+  const AnyPolicy policy = read_any_policy(input);
+  about_file(input, [&] { std::visit([&](const auto& value) { convert(files, value); }, policy); });
+}
+
+}  // namespace oas::cli
