@@ -14,6 +14,8 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/io/model_file.hpp"
+#include "oas/model/convert_timing.hpp"
+#include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
 
 namespace oas::cli {
@@ -83,6 +85,29 @@ ReadModel load_read_model(const std::string& name, const Common& common) {
   }
   detail::throw_invalid_argument(
       fmt::format("{}: no such file, and no problem of that name (known: {})", name, names));
+}
+
+bool is_json_output(const std::string& path) {
+  struct stat info = {};
+  const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  return special || format_of_ending(path) == ModelFormat::json;
+}
+
+void write_model_file(const std::string& path, const Pomdp& model, const std::string& name,
+                      const Common& common) {
+  if (is_json_output(path)) {
+    write_model(path, model);
+    return;
+  }
+  const Timing timing = model.has_transition() ? Timing::after : model.timing();
+  const TimingConversion converted = convert_timing(model, timing);
+  OAS_REQUIRE(
+      converted.model.has_value(),
+      "{}: only .json files hold models of timing before, and in timing after it is not the "
+      "same on these states: {}; write a .json file, then oas convert {} {} --expand",
+      path, converted.reason, name, path);
+  const auto warnings = about_file(path, [&] { return write_any_model(path, *converted.model); });
+  for (const std::string& warning : warnings) warn(common, fmt::format("{}: {}", path, warning));
 }
 
 void print(const Common& common, const std::string& text) {

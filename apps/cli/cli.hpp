@@ -45,6 +45,17 @@ void add_model_argument(CLI::App& verb, const char* name, std::string& model, co
 /// The same with all that the reader knows; its warnings are printed already.
 [[nodiscard]] ReadModel load_read_model(const std::string& name, const Common& common);
 
+/// Whether a model that is written there is JSON: by the ending, always for pipes and devices.
+/// Throws InvalidArgument that lists the known endings.
+[[nodiscard]] bool is_json_output(const std::string& path);
+
+/// Writes a model in the format that the ending says (.json, .pomdp, .pomdpx); what the format
+/// could not carry over goes to standard error. A model of timing `before` is written to .pomdp and
+/// .pomdpx where it is the same on its states in timing `after`; otherwise this throws, naming
+/// `name` in the advice.
+void write_model_file(const std::string& path, const Pomdp& model, const std::string& name,
+                      const Common& common);
+
 /// Calls `work`; wrong input that it finds is reported as being about `file`.
 template <class Work>
 decltype(auto) about_file(const std::string& file, Work work) {

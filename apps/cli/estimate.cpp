@@ -54,11 +54,19 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
 
 void run(const Options& options) {
   const Pomdp model = load_model(options.model, options.common);
+  const bool as_json = options.output.empty() || is_json_output(options.output);
   Progress progress(options.common, "rows read", 0);
   const TransitionEstimate estimate =
       estimate_from_logs(model, options.logs, options.estimation, options.common.parallelism(),
                          [&](std::int64_t rows) { progress.add(rows); });
-  if (!options.output.empty()) write_estimate(options.output, model, estimate);
+  if (!as_json) {
+    write_model_file(options.output, model.with_transition(estimate.transition), "FILE.json",
+                     options.common);
+    warn(options.common,
+         fmt::format("{}: holds the model alone; error bars need a .json file", options.output));
+  } else if (!options.output.empty()) {
+    write_estimate(options.output, model, estimate);
+  }
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json) print_json(estimate_to_json(model, estimate)["estimate"]);
   std::string text = estimate.brief() + "\n";
@@ -92,7 +100,8 @@ void add_estimate(CLI::App& app) {
       ->capture_default_str();
   verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
                  "My word: logged actions were chosen without looking at observations");
-  verb->add_option("-o,--output", options->output, "Estimate to write (a model file)");
+  verb->add_option("-o,--output", options->output,
+                   "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx");
 }
 
 }  // namespace oas::cli

@@ -16,6 +16,7 @@
 #include "oas/planning/extended_value_iteration.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
+#include "oas/planning/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
 
 namespace oas::cli {
@@ -148,6 +149,9 @@ void run(Options& options) {
   OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
               "{}: a policy can be drawn for 2 or 3 states, not for {}", options.model,
               model.num_states());
+  OAS_REQUIRE(!is_foreign_policy(options.output),
+              "{}: a plan is written as .json; oas convert PLAN.json {} makes the other",
+              options.output, options.output);
   options.plan.gap = options.gap;
   options.plan.simulation.seed = options.seed;
   options.plan.point.seed = options.seed;

@@ -26,7 +26,7 @@ struct Options {
 
 void write(const Options& options, const Pomdp& model, const std::string& brief) {
   const Pomdp shown = options.hide_transition ? model.without_transition() : model;
-  write_model(options.output, shown);
+  write_model_file(options.output, shown, "FILE.json", options.common);
   if (options.common.json) print_json(model_to_json(shown));
   print(options.common, fmt::format("{}: {}\n", options.output, brief));
 }
@@ -71,7 +71,8 @@ void add_problem(CLI::App& app) {
   verb->add_option("--seed", options->seed, "Same seed, same problem")->group(group);
   verb->add_flag("--hide-transition", options->hide_transition,
                  "Leave the transition model out: what a learner may know");
-  verb->add_option("-o,--output", options->output, "Model file to write")->required();
+  verb->add_option("-o,--output", options->output, "Model file to write: .json, .pomdp or .pomdpx")
+      ->required();
 }
 
 }  // namespace oas::cli

@@ -156,14 +156,16 @@ class Formats(PolicyCase):
     def test_errors_of_policies(self):
         self.write("doors.pomdp", DOORS)
         self.write("bad.alpha", "0\n1 2\n\n1\n3\n")
-        self.bad("evaluate", "doors.pomdp", "bad.alpha", says=["bad.alpha:5: a vector of 1 numbers"])
+        self.bad("evaluate", "doors.pomdp", "bad.alpha",
+                 says=["bad.alpha:5: a vector of 1 numbers"])
         self.write("long.alpha", "0\n1 2 3\n")
         self.bad("evaluate", "doors.pomdp", "long.alpha",
                  says=["long.alpha: the policy's vectors have 3 numbers, but the model has 2"])
         self.write("two.alpha", "0\n1 2\n")
         self.bad("evaluate", "pest-control", "two.alpha",
                  says=["two.alpha", "timing before", "sensed differently"])
-        self.bad("evaluate", "doors.pomdp", "two.alpha", "--start-node", 0, says=["for policy graphs"])
+        self.bad("evaluate", "doors.pomdp", "two.alpha", "--start-node", 0,
+                 says=["for policy graphs"])
         self.write("stops.pg", "0 0  X X\n")
         self.bad("evaluate", "doors.pomdp", "stops.pg",
                  says=["stops.pg", "node 0 has no next node for observation"])
@@ -220,6 +222,26 @@ class Formats(PolicyCase):
         self.bad("convert", "doors.pomdp", "x.txt", says=["x.txt", ".json, .pomdp and .pomdpx"])
         self.good("problem", "pest-control", "--hide-transition", "-o", "hidden.json")
         self.bad("convert", "hidden.json", "x.pomdp", says=["no transition model"])
+
+    def test_every_verb_that_writes_a_model_goes_by_the_ending(self):
+        self.good("problem", "random", "--after", "--states", 3, "-o", "x.json")
+        for name in ("x.pomdp", "x.POMDPX"):
+            result = self.oas("problem", "random", "--after", "--states", 3, "-o", name)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("no discount; 1 is written", result.stderr)
+            self.assertAlmostEqual(self.gain(name), self.gain("x.json"), delta=1e-9)
+        self.assertTrue(self.read("x.pomdp").startswith(b"discount: 1"))
+        self.bad("problem", "pest-control", "-o", "y.pomdp", says=["y.pomdp", "before", "--expand"])
+        self.bad("problem", "pest-control", "-o", "y.txt", says=["y.txt", ".pomdp and .pomdpx"])
+        self.bad("problem", "random", "--after", "--hide-transition", "-o", "y.pomdp",
+                 says=["y.pomdp", "needs a transition model"])
+        self.good("simulate", "x.json", "--steps", 5000, "-o", "x.csv")
+        result = self.oas("estimate", "x.json", "x.csv", "-o", "learned.pomdp")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("error bars need a .json file", result.stderr)
+        self.good("check", "learned.pomdp")
+        self.bad("estimate", "x.json", "x.csv", "-o", "learned", says=["learned: the ending"])
+        self.bad("plan", "x.json", "-o", "x.pg", says=["x.pg", "oas convert"])
 
     def test_check_speaks_of_classic_files(self):
         self.write("doors.pomdp", DOORS)

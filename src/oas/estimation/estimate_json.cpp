@@ -90,11 +90,10 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
   return document;
 }
 
-EstimateDocument read_estimate(const std::string& path) {
-  const std::string text = read_text_file(path);
-  EstimateDocument document{parse_model(text, path), {}, 0.0, {}, {}};
-  const Json json = parse_json(text, path);
-  const JsonView root(json, path);
+EstimateDocument parse_estimate(std::string_view text, const std::string& file) {
+  EstimateDocument document{parse_model(text, file), {}, 0.0, {}, {}};
+  const Json json = parse_json(text, file);
+  const JsonView root(json, file);
   if (!document.model.has_transition()) root.fail("key \"transition\" is missing");
   if (!root.has("estimate")) return document;
   const JsonView about = root.at("estimate");
@@ -107,6 +106,10 @@ EstimateDocument read_estimate(const std::string& path) {
     document.upper = about.at("upper").as_array(extents);
   }
   return document;
+}
+
+EstimateDocument read_estimate(const std::string& path) {
+  return parse_estimate(read_text_file(path), path);
 }
 
 void write_estimate(const std::string& path, const Pomdp& model,

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oas/estimation/transition_estimate.hpp"
@@ -24,6 +25,7 @@ struct EstimateDocument {
 };
 
 /// Reads an estimate or a plain model with transition. Throws ParseError naming file, path, value.
+[[nodiscard]] EstimateDocument parse_estimate(std::string_view text, const std::string& file);
 [[nodiscard]] EstimateDocument read_estimate(const std::string& path);
 
 /// Writes it; the file appears complete or not at all.

@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
@@ -38,6 +39,15 @@ std::uint64_t read_count(const JsonView& view) {
   return value.get<std::uint64_t>();
 }
 
+int read_int(const JsonView& view) {
+  const long value = view.as_integer();
+  if (value < 0 || value > std::numeric_limits<int>::max()) {
+    view.fail(fmt::format("a whole number from 0 to {} is expected, found {}",
+                          std::numeric_limits<int>::max(), value));
+  }
+  return static_cast<int>(value);
+}
+
 Certificate read_certificate(const JsonView& view) {
   view.require_keys(kCertificateKeys);
   return {view.at("level").as_double(), read_count(view.at("seed")), read_count(view.at("steps")),
@@ -51,7 +61,7 @@ std::vector<double> read_numbers(const JsonView& view) {
 
 void read_bias(const JsonView& root, Plan& plan) {
   if (plan.planner == "grid") {
-    plan.resolution = static_cast<int>(root.at("resolution").as_integer());
+    plan.resolution = read_int(root.at("resolution"));
     plan.bias = read_numbers(root.at("bias"));
     return;
   }
@@ -78,7 +88,7 @@ Plan read_parts(const JsonView& root) {
   plan.gain_upper = root.at("gain_upper").as_double();
   plan.status = read_status(root.at("status"));
   plan.message = root.at("message").as_string();
-  plan.iterations = static_cast<int>(root.at("sweeps").as_integer());
+  plan.iterations = read_int(root.at("sweeps"));
   plan.residual = root.at("residual").as_double();
   if (root.has("certificate")) plan.certificate = read_certificate(root.at("certificate"));
   if (root.has("optimism")) {
