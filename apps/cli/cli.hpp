@@ -123,6 +123,7 @@ void add_estimate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_filter(CLI::App& app);
+void add_score(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_learn(CLI::App& app);

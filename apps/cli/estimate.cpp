@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/experiments/log_estimation.hpp"
 
@@ -34,8 +35,9 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
   std::string text;
   std::size_t index = 0;
   for (int a = 0; a < model.num_actions(); ++a) {
-    text += fmt::format("\n{} ({} pairs, alpha {:.3g})\n", model.actions()[a],
-                        big_number(static_cast<double>(estimate.pairs[a])), estimate.alpha[a]);
+    text += fmt::format("\n{} ({} {}, alpha {:.3g})\n", model.actions()[a],
+                        big_number(static_cast<double>(estimate.pairs[a])),
+                        estimate.log_likelihood ? "transitions" : "pairs", estimate.alpha[a]);
     std::vector<std::string> header = {"from \\ to"};
     for (int s = 0; s < model.num_states(); ++s) header.push_back(model.states()[s]);
     Table table(std::move(header));
@@ -55,7 +57,7 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
 void run(const Options& options) {
   const Pomdp model = load_model(options.model, options.common);
   const bool as_json = options.output.empty() || is_json_output(options.output);
-  Progress progress(options.common, "rows read", 0);
+  Progress progress(options.common, "rows", 0);
   const TransitionEstimate estimate =
       estimate_from_logs(model, options.logs, options.estimation, options.common.parallelism(),
                          [&](std::int64_t rows) { progress.add(rows); });
@@ -76,7 +78,9 @@ void run(const Options& options) {
   }
   if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate);
   if (!estimate.standard_error.empty()) {
-    text += fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
+    text += estimate.num_batches > 0
+                ? fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches)
+                : std::string("\n± is the standard error (observed information)\n");
   }
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
   print(options.common, text);
@@ -98,6 +102,16 @@ void add_estimate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--confidence", options->estimation.confidence, "Level of each interval")
       ->capture_default_str();
+  verb->add_option("--prior", options->estimation.prior,
+                   "Likelihood: imaginary transitions added to every entry")
+      ->capture_default_str();
+  verb->add_option_function<double>(
+      "--memory",
+      [options](double megabytes) {
+        OAS_REQUIRE(megabytes >= 0.0 && megabytes < 1e9, "--memory is {}", megabytes);
+        options->estimation.memory_limit = static_cast<std::size_t>(megabytes * 1048576.0);
+      },
+      "Likelihood: MB of rows kept in memory (default 256); beyond, files are read again");
   verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
                  "My word: logged actions were chosen without looking at observations");
   verb->add_option("-o,--output", options->output,

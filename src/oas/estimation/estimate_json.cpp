@@ -73,6 +73,10 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
   about["rows"] = estimate.rows;
   about["runs"] = estimate.runs;
   about["missing_observations"] = estimate.missing;
+  if (estimate.log_likelihood) {
+    about["log_likelihood"] = *estimate.log_likelihood;
+    about["passes"] = estimate.passes;
+  }
   about["pairs"] = estimate.pairs;
   about["alpha"] = estimate.alpha;
   about["visits"] = table2(estimate.visits, a, s);
@@ -81,7 +85,7 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
   about["warnings"] = estimate.warnings;
   if (!estimate.standard_error.empty()) {
     about["confidence"] = estimate.confidence;
-    about["batches"] = estimate.num_batches;
+    if (estimate.num_batches > 0) about["batches"] = estimate.num_batches;
     about["standard_error"] = table3(estimate.standard_error, a, s);
     about["lower"] = table3(estimate.lower, a, s);
     about["upper"] = table3(estimate.upper, a, s);

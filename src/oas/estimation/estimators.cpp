@@ -10,12 +10,18 @@ namespace oas {
 
 namespace {
 
-constexpr std::array<EstimatorInfo, 2> kEstimators = {{
-    {"oas", "the paper's Algorithm 1: disjoint pairs of rows, Moore-Penrose inverse",
-     "Russo, Metelli, Restelli (AAAI 2025), Algorithm 1", Pairing::disjoint},
-    {"oas-overlap", "every pair of consecutive rows, all runs and policies pooled",
-     "docs/estimation.md", Pairing::overlapping},
-}};
+constexpr std::array kEstimators = {
+    EstimatorInfo{"oas", "the paper's Algorithm 1: disjoint pairs of rows, Moore-Penrose inverse",
+                  "Russo, Metelli, Restelli (AAAI 2025), Algorithm 1", EstimatorKind::moments,
+                  Pairing::disjoint},
+    EstimatorInfo{"oas-overlap", "every pair of consecutive rows, all runs and policies pooled",
+                  "docs/estimation.md", EstimatorKind::moments, Pairing::overlapping},
+    EstimatorInfo{"oas-ml", "maximum likelihood, started at oas-overlap; any policy, any sensors",
+                  "docs/estimation.md", EstimatorKind::likelihood, Pairing::overlapping, true},
+    EstimatorInfo{"em", "maximum likelihood by plain expectation-maximisation, started at uniform",
+                  "Baum, Petrie, Soules, Weiss (1970)", EstimatorKind::likelihood,
+                  Pairing::overlapping},
+};
 
 }  // namespace
 

@@ -7,12 +7,22 @@
 
 namespace oas {
 
+/// What an estimator works on, hence how a log is turned into its input: one case in each place
+/// that runs estimators by name (experiments/log_estimation, experiments/empirical_error).
+enum class EstimatorKind {
+  moments,     ///< moments of pairs of rows: estimate_oas()
+  likelihood,  ///< the rows themselves: estimate_likelihood()
+};
+
 /// One row of the table of estimators, as `oas list` and docs/algorithms.md show it.
 struct EstimatorInfo {
   std::string_view name;
   std::string_view summary;
   std::string_view reference;
-  Pairing pairing;
+  EstimatorKind kind;
+  Pairing pairing;  ///< of the moments; of those at which a likelihood estimator starts
+  /// Likelihood: start at the moments and accelerate; else plain steps from a uniform start.
+  bool refine = false;
 };
 
 [[nodiscard]] std::span<const EstimatorInfo> estimators();

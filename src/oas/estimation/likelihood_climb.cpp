@@ -14,6 +14,7 @@ constexpr Eigen::Index kMostCoordinates = 600;  // beyond, solving costs more th
 constexpr double kLeastCaution = 1e-8;          // keeps the system regular where nothing is seen
 constexpr double kNearZero = 1e-4;              // an entry never shrinks by more in one step
 constexpr int kMostAttempts = 4;
+constexpr std::size_t kMostChanges = 12;
 
 TransitionModel normalised(const TransitionModel& like, std::vector<double> values) {
   const auto n = static_cast<std::ptrdiff_t>(like.num_states());
@@ -27,7 +28,7 @@ TransitionModel normalised(const TransitionModel& like, std::vector<double> valu
 }  // namespace
 
 LikelihoodEstimate LikelihoodClimb::run(const TransitionModel& start) {
-  Point best = visit(start);
+  Point best = visit(start, nullptr);
   LikelihoodEstimate estimate;
   estimate.start_log_likelihood = best.pass.log_likelihood;
   estimate.status =
@@ -53,7 +54,8 @@ LikelihoodEstimate LikelihoodClimb::run(const TransitionModel& start) {
   return estimate;
 }
 
-LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition) {
+LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition,
+                                              const Point* from) {
   ++passes_;
   Point point;
   point.transition = transition;
@@ -74,6 +76,7 @@ LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition)
     }
   }
   maximize_expectation(point);
+  if (from != nullptr) remember(*from, point);
   if (static_cast<Eigen::Index>(point.pass.batch_steps.size()) >= 2 * size) add_information(point);
   point.to_gain = stretch_ * point.next_gain;
   if (point.free) point.to_gain = std::max(point.next_gain, solve(point, 0.0).predicted);
@@ -118,11 +121,39 @@ void LikelihoodClimb::add_information(Point& point) const {
   point.free.emplace(point.transition, held);
   point.score = point.free->reduce(point.slopes.data());
   point.complete = point.free->complete_information(point.transition, point.counts);
-  point.information = point.free->batch_information(point.pass);
+  point.batches = point.free->batch_information(point.pass);
   if (options_.prior > 0.0) {
     const std::vector<double> prior(values.size(), options_.prior);
-    point.information += point.free->complete_information(point.transition, prior);
+    point.batches += point.free->complete_information(point.transition, prior);
   }
+  correct_information(point);
+}
+
+void LikelihoodClimb::correct_information(Point& point) const {
+  const FreeCoordinates& free = *point.free;
+  point.information = point.batches;
+  for (const Change& change : changes_) {
+    Vector step(free.size());
+    for (Eigen::Index i = 0; i < free.size(); ++i) step(i) = change.entries[free.entry(i)];
+    const Vector fall = -free.reduce(change.slopes.data());
+    const Vector expected = point.information * step;
+    const double curvature = step.dot(fall);
+    const double expected_curvature = step.dot(expected);
+    if (!(curvature > 1e-4 * expected_curvature) || !(expected_curvature > 0.0)) continue;
+    point.information +=
+        fall * fall.transpose() / curvature - expected * expected.transpose() / expected_curvature;
+  }
+}
+
+void LikelihoodClimb::remember(const Point& from, const Point& to) {
+  if (!to.pass.possible()) return;
+  Change change;
+  for (std::size_t i = 0; i < from.slopes.size(); ++i) {
+    change.entries.push_back(to.transition.values()[i] - from.transition.values()[i]);
+    change.slopes.push_back(to.slopes[i] - from.slopes[i]);
+  }
+  if (changes_.size() == kMostChanges) changes_.erase(changes_.begin());
+  changes_.push_back(std::move(change));
 }
 
 // (H + μ D) d = g; entries that would fall below 0 are put close to it and the rest solved again.
@@ -176,14 +207,15 @@ LikelihoodClimb::Move LikelihoodClimb::solve(const Point& from, double caution) 
 }
 
 LikelihoodClimb::Point LikelihoodClimb::plain_step(Point from) {
-  Point to = visit(from.next);
+  Point to = visit(from.next, options_.accelerate ? &from : nullptr);
   if (to.objective < from.objective) {  // by rounding only: it cannot fall otherwise
     stalled_ = true;
     return from;
   }
-  if (!to.free && from.next_gain > to.next_gain) {
+  if ((!to.free || !options_.accelerate) && from.next_gain > to.next_gain) {
+    // Gains fall geometrically in the end; this is what the rest of them will add up to.
     stretch_ = 1.0 / (1.0 - std::sqrt(to.next_gain / from.next_gain));
-    to.to_gain = stretch_ * to.next_gain;
+    to.to_gain = std::max(to.to_gain, stretch_ * to.next_gain);
   }
   return to;
 }
@@ -191,7 +223,7 @@ LikelihoodClimb::Point LikelihoodClimb::plain_step(Point from) {
 LikelihoodClimb::Point LikelihoodClimb::newton_step(Point from) {
   for (int attempt = 0; attempt < kMostAttempts && passes_ < options_.max_passes; ++attempt) {
     const Move move = solve(from, caution_);
-    Point to = visit(move.transition);
+    Point to = visit(move.transition, &from);
     const double gain = to.objective - from.objective;
     if (gain >= 0.0) {
       if (gain > 0.75 * move.predicted) caution_ *= 0.1;
@@ -199,6 +231,7 @@ LikelihoodClimb::Point LikelihoodClimb::newton_step(Point from) {
       return to;
     }
     caution_ = std::max(8.0 * caution_, 0.03);
+    correct_information(from);
   }
   return plain_step(std::move(from));
 }
@@ -231,7 +264,7 @@ LikelihoodClimb::Point LikelihoodClimb::squared_step(Point from) {
       inside = inside && (values[i] > 0.0 || t0[i] == 0.0);
     }
     if (!inside) continue;
-    Point far = visit(normalised(from.transition, values));
+    Point far = visit(normalised(from.transition, values), nullptr);
     if (far.objective >= middle.objective) return far;
     break;
   }

@@ -270,9 +270,8 @@ double LikelihoodPassRunner::log_scale() const {
   // Rows of a window that belong to the windows before and behind it.
   const auto log_largest = [&](std::size_t row) { return rows_.log_largest_[rows_.codes_[row]]; };
   const std::size_t end = rows_.rows() - options_.rows_ahead;
-  const bool crosses =
-      shift_ == 1 && end < rows_.rows() &&
-      !std::binary_search(rows_.run_starts_.begin(), rows_.run_starts_.end(), end);
+  const bool crosses = shift_ == 1 && end < rows_.rows() &&
+                       !std::binary_search(rows_.run_starts_.begin(), rows_.run_starts_.end(), end);
   for (std::size_t row = end + (crosses ? 1 : 0); row < rows_.rows(); ++row) {
     sum -= log_largest(row);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,11 @@ namespace oas {
 enum class EstimateStatus {
   not_run,
   ok,
-  flagged,  ///< some rows could not be determined and are uniform
+  flagged,  ///< some rows could not be determined
 };
 
-/// A row T_a(s,·) that the data could not determine; it was set to uniform.
+/// A row T_a(s,·) that the data could not determine. Moment estimators set it to uniform;
+/// likelihood estimators do so where it was never visited, and else leave it where they ended.
 struct FlaggedRow {
   Action action;
   State state;
@@ -34,7 +36,7 @@ struct TransitionEstimate {
   std::vector<double> standard_error;  ///< NaN where unknown; empty: too few data for error bars
   std::vector<double> lower;           ///< confidence limits, inside [0,1]; same size
   std::vector<double> upper;
-  int num_batches = 0;  ///< independent pieces the error bars are made of
+  int num_batches = 0;  ///< pieces the error bars are made of; 0: they come from the likelihood
 
   std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
   std::vector<double> alpha;        ///< [a]: σ_S(Z_a)
@@ -46,6 +48,9 @@ struct TransitionEstimate {
   std::int64_t rows = 0;  ///< log rows read
   std::int64_t runs = 0;
   std::int64_t missing = 0;  ///< rows without observation
+
+  std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
+  int passes = 0;                        ///< over the rows, those for error bars included
 
   /// One line: estimator, pairs, status.
   [[nodiscard]] std::string brief() const;

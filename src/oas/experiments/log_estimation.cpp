@@ -1,12 +1,16 @@
 #include "oas/experiments/log_estimation.hpp"
 
+#include <algorithm>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/estimators.hpp"
+#include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
+#include "oas/experiments/log_likelihood.hpp"
 #include "oas/io/log_reader.hpp"
 
 namespace oas {
@@ -14,6 +18,8 @@ namespace oas {
 namespace {
 
 constexpr std::size_t kBlockRows = 1 << 16;
+constexpr double kBlindSensor = 1e-9;  // σ_S(Z_a): no left inverse
+constexpr int kPlainPasses = 20'000;   // plain expectation-maximisation may need thousands
 
 constexpr const char* kWhyPropensities =
     "in `after` timing the action of a row is chosen after the observation of the row before, so "
@@ -39,24 +45,8 @@ MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftIn
   PairFolder folder(inverses, model.timing(), options);
   LogBlock block;
   while (reader.read_block(block, kBlockRows)) {
-    const Trajectory& rows = block.rows;
-    const std::span<const Action> actions(rows.actions);
-    const std::span<const Observation> observations(rows.observations);
-    const std::span<const double> propensities(rows.propensities);
-    std::size_t start = 0;
-    const auto add_until = [&](std::size_t end) {
-      const std::size_t count = end - start;
-      if (count == 0) return;
-      folder.add(actions.subspan(start, count), observations.subspan(start, count),
-                 propensities.empty() ? propensities : propensities.subspan(start, count));
-      start = end;
-    };
-    for (const std::size_t run_start : block.run_starts) {
-      add_until(run_start);
-      folder.start_run();
-    }
-    add_until(rows.size());
-    if (progress) progress(static_cast<std::int64_t>(rows.size()));
+    fold_block(block, block.rows.propensities, folder);
+    if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
   }
   return folder.finish();
 }
@@ -78,26 +68,18 @@ void check_positivity(const MomentSeries& series, const FoldOptions& options,
   }
 }
 
-}  // namespace
-
-TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::string> paths,
-                                      const LogEstimationOptions& options, Parallelism parallelism,
-                                      const RowsRead& progress) {
-  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::string> paths,
+                                       const LogEstimationOptions& options, Parallelism parallelism,
+                                       const RowsRead& progress) {
   OasOptions oas_options;
   oas_options.name = options.estimator;
   oas_options.confidence = options.confidence;
   oas_options.validate();
   const FoldOptions fold = fold_options(model, options);
   const LeftInverses inverses(model);
-  std::mutex progress_mutex;
-  const RowsRead report = [&](std::int64_t rows) {
-    const std::lock_guard lock(progress_mutex);
-    if (progress) progress(rows);
-  };
   std::vector<MomentSeries> parts(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
-    parts[i] = fold_file(paths[i], model, inverses, fold, report);
+    parts[i] = fold_file(paths[i], model, inverses, fold, progress);
   });
   MomentSeries series;
   for (MomentSeries& part : parts) series.append(std::move(part));
@@ -105,6 +87,60 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
   TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
   check_positivity(series, fold, &estimate);
   return estimate;
+}
+
+// Moments for a start: weighted where the log has propensities, and good enough where it has none.
+TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const std::string> paths,
+                                          const LogEstimationOptions& options,
+                                          Parallelism parallelism, const RowsRead& progress) {
+  const EstimatorInfo& info = find_estimator(options.estimator);
+  LikelihoodEstimatorOptions settings;
+  settings.name = options.estimator;
+  settings.confidence = options.confidence;
+  settings.climb.accelerate = info.refine;
+  settings.climb.prior = options.prior;
+  if (!info.refine) settings.climb.max_passes = kPlainPasses;
+  settings.validate();
+  const std::vector<double> alphas = sensor_alphas(model);
+  const bool moments =
+      info.refine && *std::min_element(alphas.begin(), alphas.end()) > kBlindSensor;
+  std::optional<LeftInverses> inverses;
+  std::optional<PairFolder> folder;
+  if (moments) {
+    inverses.emplace(model);
+    folder.emplace(*inverses, model.timing(), fold_options(model, options));
+  }
+  const LogLikelihood log(model, paths, options.memory_limit, moments ? &*folder : nullptr,
+                          progress);
+  TransitionModel start = TransitionModel::uniform(model.num_states(), model.num_actions());
+  if (moments) {
+    const MomentSeries series = folder->finish();
+    if (!series.batches.empty()) start = estimate_oas(series, *inverses, model).transition;
+  }
+  const std::vector<TransitionModel> starts =
+      info.refine ? likelihood_starts(model, start) : std::vector<TransitionModel>{start};
+  return estimate_likelihood(log.rows(parallelism), starts, model, settings);
+}
+
+}  // namespace
+
+TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::string> paths,
+                                      const LogEstimationOptions& options, Parallelism parallelism,
+                                      const RowsRead& progress) {
+  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+  const EstimatorInfo& info = find_estimator(options.estimator);
+  std::mutex progress_mutex;
+  const RowsRead report = [&](std::int64_t rows) {
+    const std::lock_guard lock(progress_mutex);
+    if (progress) progress(rows);
+  };
+  switch (info.kind) {
+    case EstimatorKind::moments:
+      return estimate_by_moments(model, paths, options, parallelism, report);
+    case EstimatorKind::likelihood:
+      return estimate_by_likelihood(model, paths, options, parallelism, report);
+  }
+  return {};
 }
 
 }  // namespace oas

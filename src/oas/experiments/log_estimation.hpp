@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -18,17 +19,26 @@ struct LogEstimationOptions {
   /// The user's word that the logged actions do not depend on observations; `after` timing without
   /// usable propensities needs it.
   bool actions_ignore_observations = false;
+  /// Likelihood: imaginary transitions added to every entry, see LikelihoodOptions::prior.
+  double prior = 0.0;
+  /// Likelihood: rows are kept in memory up to so many bytes; beyond, files are read in each pass.
+  std::size_t memory_limit = std::size_t{256} << 20;
 };
 
 /// Called now and then with the number of rows read since the last call; from any thread, one at a
 /// time.
 using RowsRead = std::function<void(std::int64_t rows)>;
 
-/// Folds any number of log files, each of any length, in constant memory and estimates the
-/// transition model from the sensors of `model` (its own transition, if any, is not looked at).
-/// Files are read in parallel and combined in the order given: same bits for any number of threads.
-/// Throws InvalidArgument that explains itself when the log cannot identify the model: an `after`
-/// log without propensities, or whose propensities are all 1, from a policy that may react.
+/// Estimates the transition model from any number of log files, each of any length, and the sensors
+/// of `model` (its own transition, if any, is not looked at), in constant memory. Same bits for any
+/// number of threads.
+/// Moments: files are read once, in parallel. Throws InvalidArgument that explains itself when the
+/// log cannot identify the model: an `after` log without propensities, or whose propensities are
+/// all 1, from a policy that may react.
+/// Likelihood: files are read in their order, and again in every pass when they are larger than
+/// options.memory_limit; valid under every policy. `progress` is also told the rows of every pass.
+/// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that
+/// the sensors rule out.
 [[nodiscard]] TransitionEstimate estimate_from_logs(const Pomdp& model,
                                                     std::span<const std::string> paths,
                                                     const LogEstimationOptions& options,

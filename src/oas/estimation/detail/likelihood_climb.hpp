@@ -14,8 +14,10 @@ namespace oas::detail {
 /// information H from the spread of the batches' scores (Berndt, Hall, Hall and Hausman 1974) and
 /// the complete-data information D as the measure of caution μ (Levenberg-Marquardt; large μ is
 /// expectation-maximisation). Entries that would become negative go close to 0 and the others are
-/// solved again. Elsewhere SQUAREM (Varadhan and Roland 2008, scheme S3). Only steps that do not
-/// lower the objective are taken; plain expectation-maximisation is the last resort.
+/// solved again. H is corrected by the changes of the score along the last moves (BFGS), which
+/// makes up for batches that say little, or wrong things as in a sorted log. Elsewhere SQUAREM
+/// (Varadhan and Roland 2008, scheme S3). Only steps that do not lower the objective are taken;
+/// plain expectation-maximisation is the last resort.
 class LikelihoodClimb {
  public:
   LikelihoodClimb(const LikelihoodFunction& likelihood, const LikelihoodOptions& options)
@@ -37,7 +39,8 @@ class LikelihoodClimb {
     // Free coordinates, score and the two informations in them, where there are enough batches.
     std::optional<FreeCoordinates> free;
     Vector score;
-    Matrix information;
+    Matrix batches;      // information from batches alone
+    Matrix information;  // corrected
     Matrix complete;
   };
   struct Move {
@@ -45,9 +48,12 @@ class LikelihoodClimb {
     double predicted = 0.0;  // gain
   };
 
-  Point visit(const TransitionModel& transition);
+  // `from`: where the move came from, whose change of score is to be remembered; may be null.
+  Point visit(const TransitionModel& transition, const Point* from);
   void maximize_expectation(Point& point) const;
   void add_information(Point& point) const;
+  void correct_information(Point& point) const;
+  void remember(const Point& from, const Point& to);
   [[nodiscard]] Move solve(const Point& from, double caution) const;
 
   Point plain_step(Point from);
@@ -59,7 +65,12 @@ class LikelihoodClimb {
   int passes_ = 0;
   double caution_ = 0.0;  // μ
   double stretch_ = 1.0;  // of SQUAREM: 1/(1 - rate of convergence)
-  bool stalled_ = false;  // no step is better than rounding
+  struct Change {
+    std::vector<double> entries;
+    std::vector<double> slopes;
+  };
+  std::vector<Change> changes_;  // of the last moves, oldest first
+  bool stalled_ = false;         // no step is better than rounding
 };
 
 }  // namespace oas::detail

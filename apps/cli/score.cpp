@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/experiments/log_score.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct Options {
+  Common common;
+  std::vector<std::string> files;
+  std::vector<std::string> logs;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json to_json(const std::vector<std::string>& names, const LogScore& score) {
+  Json document;
+  document["rows"] = score.rows;
+  document["runs"] = score.runs;
+  document["missing_observations"] = score.missing;
+  document["batches"] = score.num_batches;
+  for (std::size_t m = 0; m < names.size(); ++m) {
+    Json model = {{"model", names[m]},
+                  {"log_likelihood_per_row", number(score.models[m].value)},
+                  {"standard_error", number(score.models[m].standard_error)},
+                  {"impossible_rows", score.impossible_rows[m]}};
+    if (m > 0) {
+      model["difference"] = number(score.differences[m].value);
+      model["difference_standard_error"] = number(score.differences[m].standard_error);
+    }
+    document["models"].push_back(std::move(model));
+  }
+  return document;
+}
+
+std::string with_error(const ScoreMean& mean, bool sign) {
+  const std::string value =
+      sign ? fmt::format("{:+.6f}", mean.value) : fmt::format("{:.6f}", mean.value);
+  return std::isfinite(mean.standard_error) ? fmt::format("{} ± {:.6f}", value, mean.standard_error)
+                                            : value + " ± ?";
+}
+
+std::string to_text(const std::vector<std::string>& names, const LogScore& score) {
+  Table table({"model", "log-likelihood per row", "difference to the first"});
+  for (std::size_t m = 0; m < names.size(); ++m) {
+    table.add({names[m], with_error(score.models[m], false),
+               m == 0 ? "" : with_error(score.differences[m], true)});
+  }
+  return fmt::format("{} rows in {} runs, {} without observation\n{}",
+                     big_number(static_cast<double>(score.rows)),
+                     big_number(static_cast<double>(score.runs)),
+                     big_number(static_cast<double>(score.missing)), table.text());
+}
+
+void run(Options options) {
+  if (options.logs.empty()) {  // oas score MODEL LOG…
+    OAS_REQUIRE(
+        options.files.size() >= 2,
+        "a model and a log are needed: oas score MODEL LOG…, or oas score MODEL… --log LOG…");
+    options.logs.assign(options.files.begin() + 1, options.files.end());
+    options.files.resize(1);
+  }
+  std::vector<Pomdp> models;
+  for (const std::string& file : options.files) {
+    models.push_back(load_model(file, options.common));
+    OAS_REQUIRE(models.back().has_transition(), "{}: has no transition model to score", file);
+  }
+  Progress progress(options.common, "rows", 0);
+  const LogScore score = score_logs(models, options.logs, options.common.parallelism(),
+                                    [&](std::int64_t rows) { progress.add(rows); });
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    if (score.impossible_rows[m] > 0) {
+      warn(options.common,
+           fmt::format("{}: {} rows are impossible under this model", options.files[m],
+                       big_number(static_cast<double>(score.impossible_rows[m]))));
+    }
+  }
+  if (options.common.json) print_json(to_json(options.files, score));
+  print(options.common, to_text(options.files, score));
+}
+
+}  // namespace
+
+void add_score(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, "score", "How well models predict logs they were not made from",
+                            options->common, [options] { run(*options); });
+  verb->add_option("FILES", options->files,
+                   "MODEL LOG…; with --log, models (estimates) to compare with the first")
+      ->required();
+  verb->add_option("--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)");
+  verb->add_flag("--lenient", options->common.lenient,
+                 "Accept dialects of .pomdp files, each with a warning");
+}
+
+}  // namespace oas::cli

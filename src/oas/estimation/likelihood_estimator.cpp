@@ -1,0 +1,299 @@
+#include "oas/estimation/likelihood_estimator.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/sampling.hpp"
+#include "oas/estimation/detail/free_coordinates.hpp"
+
+namespace oas {
+
+namespace {
+
+using detail::FreeCoordinates;
+
+constexpr Eigen::Index kMostDifferences = 50;  // coordinates; each costs two passes
+constexpr int kFewestTransitions = 1024;
+constexpr double kWeakSensor = 0.05;
+constexpr double kBlindSensor = 1e-9;
+constexpr double kLeastInformation = 4.0;  // standard error 1/2: says nothing about a probability
+constexpr double kLargeError = 0.1;
+constexpr double kNeverVisited = 1e-3;  // expected visits of a row
+constexpr double kStartShare = 0.02;    // of uniform in a start
+constexpr std::uint64_t kStartSeed = 20'250'115;
+
+// The score at `at` with `step` moved from the coordinate's reference to its entry.
+Vector score_at(const LikelihoodFunction& likelihood, const TransitionModel& at,
+                const FreeCoordinates& free, Eigen::Index coordinate, double step) {
+  std::vector<double> values(at.values().begin(), at.values().end());
+  values[free.entry(coordinate)] += step;
+  values[free.reference(coordinate)] -= step;
+  const TransitionModel moved(at.num_states(), at.num_actions(), std::move(values));
+  return free.reduce(likelihood(moved, {}).score.data());
+}
+
+// Standard errors, intervals and flags of all rows.
+class ErrorBars {
+ public:
+  ErrorBars(const TransitionModel& at, const Matrix& information, const Vector& score) : free_(at) {
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
+    const Vector& values = eigen.eigenvalues();
+    const Matrix& vectors = eigen.eigenvectors();
+    const Eigen::Index unknown = (values.array() < kLeastInformation).count();  // the first ones
+    const Matrix known = vectors.rightCols(values.size() - unknown);
+    covariance_ = known * values.tail(values.size() - unknown).cwiseInverse().asDiagonal() *
+                  known.transpose();
+    unknown_ = vectors.leftCols(unknown) * vectors.leftCols(unknown).transpose();
+    step_ = covariance_ * score;
+  }
+
+  struct Row {
+    Vector error;  // standard errors
+    Vector step;   // to the maximum without bounds
+    bool determined = true;
+  };
+  [[nodiscard]] Row row(std::size_t first, Eigen::Index num_states) const {
+    Row row;
+    row.error = free_.row_covariance(covariance_, first).diagonal().cwiseMax(0.0).cwiseSqrt();
+    row.determined = free_.row_covariance(unknown_, first).diagonal().maxCoeff() < kLoading;
+    row.step = Vector::Zero(num_states);
+    for (Eigen::Index i = 0; i < free_.size(); ++i) {
+      if (free_.entry(i) < first || free_.entry(i) >= first + num_states) continue;
+      row.step(static_cast<Eigen::Index>(free_.entry(i) - first)) += step_(i);
+      row.step(static_cast<Eigen::Index>(free_.reference(i) - first)) -= step_(i);
+    }
+    return row;
+  }
+
+ private:
+  static constexpr double kLoading = 0.01;  // square of an undetermined direction's entry
+
+  FreeCoordinates free_;
+  Matrix covariance_;
+  Matrix unknown_;
+  Vector step_;
+};
+
+void add_error_bars(const LikelihoodRows& rows, const LikelihoodEstimate& climbed,
+                    const Pomdp& model, TransitionEstimate& estimate) {
+  const ObservedInformation information =
+      observed_information(rows.likelihood, climbed.transition, climbed.pass);
+  if (information.matrix.size() == 0) return;
+  estimate.passes += information.passes;
+  const FreeCoordinates free(climbed.transition);
+  const ErrorBars bars(climbed.transition, information.matrix,
+                       free.reduce(climbed.pass.score.data()));
+  const auto n = static_cast<std::size_t>(model.num_states());
+  const double quantile =
+      boost::math::quantile(boost::math::normal(), 0.5 + 0.5 * estimate.confidence);
+  for (std::size_t first = 0; first < climbed.transition.values().size(); first += n) {
+    const ErrorBars::Row row = bars.row(first, model.num_states());
+    const auto index = static_cast<int>(first / n);
+    if (!row.determined) {
+      estimate.flagged.push_back(
+          {Action{index / model.num_states()}, State{index % model.num_states()},
+           estimate.visits[first / n] < kNeverVisited ? "it was never visited"
+                                                      : "the log does not tell its entries apart"});
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = climbed.transition.values()[first + i];
+      const double error = row.determined ? row.error(static_cast<Eigen::Index>(i))
+                                          : std::numeric_limits<double>::quiet_NaN();
+      const double centre = value + row.step(static_cast<Eigen::Index>(i));
+      estimate.standard_error.push_back(error);
+      estimate.lower.push_back(
+          row.determined ? std::min(value, std::clamp(centre - quantile * error, 0.0, 1.0)) : 0.0);
+      estimate.upper.push_back(
+          row.determined ? std::max(value, std::clamp(centre + quantile * error, 0.0, 1.0)) : 1.0);
+    }
+  }
+}
+
+void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
+                  TransitionEstimate& estimate) {
+  const auto name = [&](std::size_t row) {
+    const auto index = static_cast<int>(row);
+    return fmt::format("({}, {})", model.actions()[index / model.num_states()],
+                       model.states()[index % model.num_states()]);
+  };
+  if (climbed.status != LikelihoodStatus::converged) {
+    estimate.warnings.push_back(
+        fmt::format("the climb did not end: {}; about {:.2g} of the "
+                    "log-likelihood is still to be won",
+                    climbed.brief(), climbed.to_gain));
+  }
+  const auto n = static_cast<std::size_t>(model.num_states());
+  for (const FlaggedRow& row : estimate.flagged) {
+    estimate.warnings.push_back(fmt::format(
+        "row {} is not determined: {}",
+        name(static_cast<std::size_t>(row.action) * n + static_cast<std::size_t>(row.state)),
+        row.reason));
+  }
+  if (estimate.standard_error.empty()) {
+    estimate.warnings.push_back("too few rows for error bars");
+    return;
+  }
+  for (std::size_t row = 0; row * n < estimate.standard_error.size(); ++row) {
+    const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(row * n);
+    const double worst = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
+    if (worst > kLargeError) {  // false for NaN: those rows are flagged already
+      estimate.warnings.push_back(fmt::format(
+          "row {} is poorly determined: standard error up to {:.2g}", name(row), worst));
+    }
+  }
+}
+
+// Rows without visits say nothing: they become uniform.
+TransitionModel with_uniform_rows(const TransitionModel& transition,
+                                  const std::vector<double>& visits) {
+  std::vector<double> values(transition.values().begin(), transition.values().end());
+  const int n = transition.num_states();
+  for (std::size_t row = 0; row < visits.size(); ++row) {
+    if (visits[row] < kNeverVisited) std::fill_n(values.begin() + row * n, n, 1.0 / n);
+  }
+  return {n, transition.num_actions(), std::move(values)};
+}
+
+LikelihoodEstimate best_climb(const LikelihoodRows& rows,
+                              const std::vector<TransitionModel>& starts, bool weak,
+                              const LikelihoodOptions& options) {
+  LikelihoodEstimate best;
+  int passes = 0;
+  for (const TransitionModel& start : starts) {
+    LikelihoodEstimate next = maximize_likelihood(rows.likelihood, start, options);
+    passes += next.passes;
+    const bool better = best.status == LikelihoodStatus::not_run ||
+                        next.pass.log_likelihood > best.pass.log_likelihood;
+    if (better) best = std::move(next);
+    if (best.status == LikelihoodStatus::converged && !weak) break;
+  }
+  best.passes = passes;
+  return best;
+}
+
+}  // namespace
+
+void LikelihoodEstimatorOptions::validate() const {
+  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", confidence);
+  climb.validate();
+}
+
+LikelihoodRows likelihood_rows(const TransitionLikelihood& likelihood, Parallelism parallelism) {
+  LikelihoodRows rows;
+  rows.likelihood = [&likelihood, parallelism](const TransitionModel& transition,
+                                               const PassOptions& options) {
+    return likelihood.pass(transition, options, parallelism);
+  };
+  rows.rows = static_cast<std::int64_t>(likelihood.rows());
+  rows.runs = static_cast<std::int64_t>(likelihood.runs());
+  rows.missing = static_cast<std::int64_t>(likelihood.missing());
+  rows.transitions = likelihood.transitions();
+  return rows;
+}
+
+TransitionEstimate estimate_likelihood(const LikelihoodRows& rows,
+                                       const std::vector<TransitionModel>& starts,
+                                       const Pomdp& model,
+                                       const LikelihoodEstimatorOptions& options) {
+  options.validate();
+  OAS_REQUIRE(!starts.empty(), "no model to start from");
+  const auto transitions =
+      std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
+  OAS_REQUIRE(transitions > 0, "the log has {} rows and no transition; at least one is needed",
+              rows.rows);
+  TransitionEstimate estimate;
+  estimate.estimator = options.name;
+  estimate.confidence = options.confidence;
+  estimate.pairs = rows.transitions;
+  estimate.rows = rows.rows;
+  estimate.runs = rows.runs;
+  estimate.missing = rows.missing;
+  estimate.alpha = sensor_alphas(model);
+  const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
+  const LikelihoodEstimate climbed = best_climb(rows, starts, weakest < kWeakSensor, options.climb);
+  OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
+              "the rows cannot happen under the sensors and the start, whatever the transitions");
+  estimate.passes = climbed.passes;
+  estimate.log_likelihood = climbed.pass.log_likelihood;
+  const auto n = static_cast<std::size_t>(model.num_states());
+  for (std::size_t first = 0; first < climbed.pass.counts.size(); first += n) {
+    const auto row = climbed.pass.counts.begin() + static_cast<std::ptrdiff_t>(first);
+    estimate.visits.push_back(std::accumulate(row, row + static_cast<std::ptrdiff_t>(n), 0.0));
+  }
+  estimate.clipped.assign(estimate.visits.size(), 0.0);
+  if (options.error_bars && transitions >= kFewestTransitions) {
+    add_error_bars(rows, climbed, model, estimate);
+  }
+  estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);
+  estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
+  add_warnings(model, climbed, estimate);
+  return estimate;
+}
+
+std::vector<TransitionModel> likelihood_starts(const Pomdp& model, const TransitionModel& first) {
+  const int n = model.num_states();
+  std::vector<TransitionModel> starts = {mixed_with_uniform(first, kStartShare),
+                                         TransitionModel::uniform(n, model.num_actions())};
+  const std::vector<double> alphas = sensor_alphas(model);
+  if (*std::min_element(alphas.begin(), alphas.end()) > kBlindSensor) return starts;
+  Rng rng({kStartSeed, 0, Role::bootstrap});
+  const std::vector<double> concentration(static_cast<std::size_t>(n), 1.0);
+  for (int start = 0; start < 3; ++start) {
+    std::vector<double> values(first.values().size());
+    for (std::size_t row = 0; row < values.size(); row += concentration.size()) {
+      sample_dirichlet(concentration, std::span(values).subspan(row, concentration.size()), rng);
+    }
+    starts.push_back(
+        mixed_with_uniform(TransitionModel(n, model.num_actions(), std::move(values)), 0.3));
+  }
+  return starts;
+}
+
+std::vector<double> sensor_alphas(const Pomdp& model) {
+  std::vector<double> alphas;
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    alphas.push_back(pseudo_inverse(Matrix(model.sensors().matrix(a))).smallest);
+  }
+  return alphas;
+}
+
+ObservedInformation observed_information(const LikelihoodFunction& likelihood,
+                                         const TransitionModel& at, const LikelihoodPass& pass) {
+  const FreeCoordinates free(at);
+  ObservedInformation result;
+  if (free.size() == 0) return result;
+  if (free.size() > kMostDifferences) {
+    PassOptions batches;
+    batches.batches = static_cast<int>(4 * free.size());
+    const LikelihoodPass many = likelihood(at, batches);
+    result.passes = 1;
+    const auto count = static_cast<Eigen::Index>(many.batch_steps.size());
+    if (count < 3 * free.size()) return result;
+    // The inverse of an estimated matrix is too large by this factor, on average.
+    const auto excess = static_cast<double>(count) / static_cast<double>(count - free.size() - 1);
+    result.matrix = excess * free.batch_information(many);
+    result.by_batches = true;
+    return result;
+  }
+  const Vector here = free.reduce(pass.score.data());
+  Matrix information(free.size(), free.size());
+  for (Eigen::Index i = 0; i < free.size(); ++i) {
+    const double value = at.values()[free.entry(i)];
+    const double step = 1e-3 * std::max(value, 0.01);
+    const bool central = value > step;
+    const Vector up = score_at(likelihood, at, free, i, step);
+    const Vector down = central ? score_at(likelihood, at, free, i, -step) : here;
+    information.col(i) = (down - up) / (central ? 2.0 * step : step);
+    result.passes += central ? 2 : 1;
+  }
+  result.matrix = 0.5 * (information + information.transpose());
+  return result;
+}
+
+}  // namespace oas

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// Options of the likelihood estimators.
+struct LikelihoodEstimatorOptions {
+  std::string name = "oas-ml";  ///< recorded in the result
+  double confidence = 0.95;     ///< level of each interval, in (0, 1)
+  LikelihoodOptions climb;
+  bool error_bars = true;  ///< they cost up to 100 passes
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// What the estimators must be told about the rows beside their likelihood.
+struct LikelihoodRows {
+  LikelihoodFunction likelihood;
+  std::int64_t rows = 0;
+  std::int64_t runs = 0;
+  std::int64_t missing = 0;
+  std::vector<std::int64_t> transitions;  ///< [a]; see TransitionLikelihood::transitions()
+};
+
+/// Rows in memory, which must outlive the result.
+[[nodiscard]] LikelihoodRows likelihood_rows(const TransitionLikelihood& likelihood,
+                                             Parallelism parallelism = {});
+
+/// The transition model of largest likelihood met from `starts` (at least one; the further ones are
+/// tried when in doubt: a sensor with σ_S(Z_a) < 0.05, or a climb that does not end), with error
+/// bars. Valid under any policy, in both timings, also where sensors are blind under some actions.
+///
+/// Standard errors from the observed information -∂²/∂T², by central differences of the score along
+/// the A S (S-1) free coordinates where these are at most 50, else from the spread of the scores of
+/// many batches. Intervals T + d ± z se, cut to [0,1] and stretched to hold T; d is the step to the
+/// maximum without the bounds 0 and 1, hence 0 unless an entry is at a bound. Rows in which some
+/// direction has less information than a standard error of 1/2 are flagged: their entries have no
+/// standard error and the interval [0,1]. Rows that were never visited are set to uniform, the
+/// others stay where the climb left them. No error bars below 1,024 transitions.
+[[nodiscard]] TransitionEstimate estimate_likelihood(
+    const LikelihoodRows& rows, const std::vector<TransitionModel>& starts, const Pomdp& model,
+    const LikelihoodEstimatorOptions& options = {});
+
+/// Starts for estimate_likelihood(): `first` with a share of uniform mixed in, uniform, and where a
+/// sensor is blind three random models more (always the same).
+[[nodiscard]] std::vector<TransitionModel> likelihood_starts(const Pomdp& model,
+                                                             const TransitionModel& first);
+
+/// σ_S(Z_a) of every action.
+[[nodiscard]] std::vector<double> sensor_alphas(const Pomdp& model);
+
+/// Observed information of the free coordinates of `at`, whose pass it is; see estimate_likelihood.
+/// Empty when there are too few rows.
+struct ObservedInformation {
+  Matrix matrix;  ///< A S (S-1) square; coordinates: detail::FreeCoordinates(at)
+  bool by_batches = false;
+  int passes = 0;
+};
+[[nodiscard]] ObservedInformation observed_information(const LikelihoodFunction& likelihood,
+                                                       const TransitionModel& at,
+                                                       const LikelihoodPass& pass);
+
+}  // namespace oas

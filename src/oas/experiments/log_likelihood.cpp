@@ -1,0 +1,228 @@
+#include "oas/experiments/log_likelihood.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::size_t kBlockRows = 1 << 16;
+constexpr std::size_t kWindowRows = 1 << 21;
+constexpr std::size_t kRowsAhead = 1 << 15;  // no chain of interest remembers longer
+
+void require_rereadable(std::span<const std::string> paths, std::size_t memory_limit) {
+  for (const std::string& path : paths) {
+    OAS_REQUIRE(path != "-" && std::filesystem::is_regular_file(path),
+                "{}: the rows need more than {} bytes of memory; likelihood estimators go over the "
+                "rows many times, so that beyond this limit the log must be read again, which a "
+                "pipe does not allow. Put it into a file, or allow more memory",
+                input_name(path), memory_limit);
+  }
+}
+
+}  // namespace
+
+void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder) {
+  const Trajectory& rows = block.rows;
+  const std::span<const Action> actions(rows.actions);
+  const std::span<const Observation> observations(rows.observations);
+  std::size_t start = 0;
+  const auto add_until = [&](std::size_t end) {
+    const std::size_t count = end - start;
+    if (count == 0) return;
+    folder.add(actions.subspan(start, count), observations.subspan(start, count),
+               propensities.empty() ? propensities : propensities.subspan(start, count));
+    start = end;
+  };
+  for (const std::size_t run_start : block.run_starts) {
+    add_until(run_start);
+    folder.start_run();
+  }
+  add_until(rows.size());
+}
+
+// Reads the files once more and hands out windows of rows.
+class LogLikelihood::Windows {
+ public:
+  explicit Windows(const LogLikelihood& log) : log_(log), window_(log.model_) {}
+
+  // The next window with its rows ahead; null at the end.
+  const TransitionLikelihood* next(std::size_t& rows_ahead, bool& continues) {
+    actions_.erase(actions_.begin(), actions_.begin() + static_cast<std::ptrdiff_t>(used_));
+    observations_.erase(observations_.begin(),
+                        observations_.begin() + static_cast<std::ptrdiff_t>(used_));
+    starts_.erase(starts_.begin(), starts_.begin() + static_cast<std::ptrdiff_t>(used_));
+    while (actions_.size() < kWindowRows + kRowsAhead && read_block()) {
+    }
+    if (actions_.empty()) return nullptr;
+    used_ = actions_.size() < kWindowRows + kRowsAhead ? actions_.size() : kWindowRows;
+    const std::size_t end = std::min(actions_.size(), used_ + kRowsAhead);
+    rows_ahead = end - used_;
+    continues = starts_.front() == 0;
+    window_.clear();
+    for (std::size_t t = 0; t < end; ++t) {
+      if (starts_[t] != 0) window_.start_run();
+      window_.append(actions_[t], observations_[t]);
+    }
+    return &window_;
+  }
+
+  [[nodiscard]] std::int64_t rows_read() const { return rows_read_; }
+
+ private:
+  bool read_block() {
+    for (; file_ < log_.paths_.size(); ++file_, reader_.reset()) {
+      if (!reader_) reader_.emplace(log_.paths_[file_], log_.model_);
+      if (!reader_->read_block(block_, kBlockRows)) continue;
+      const std::size_t first = actions_.size();
+      const Trajectory& rows = block_.rows;
+      actions_.insert(actions_.end(), rows.actions.begin(), rows.actions.end());
+      observations_.insert(observations_.end(), rows.observations.begin(), rows.observations.end());
+      starts_.resize(actions_.size(), 0);
+      for (const std::size_t start : block_.run_starts) starts_[first + start] = 1;
+      rows_read_ += static_cast<std::int64_t>(rows.size());
+      if (log_.progress_) log_.progress_(static_cast<std::int64_t>(rows.size()));
+      return true;
+    }
+    return false;
+  }
+
+  const LogLikelihood& log_;
+  TransitionLikelihood window_;
+  std::vector<Action> actions_;
+  std::vector<Observation> observations_;
+  std::vector<char> starts_;  // whether a row starts a run
+  std::size_t used_ = 0;      // rows of the last window, without those ahead
+  std::size_t file_ = 0;
+  std::optional<LogReader> reader_;
+  LogBlock block_;
+  std::int64_t rows_read_ = 0;
+};
+
+LogLikelihood::LogLikelihood(const Pomdp& model, std::span<const std::string> paths,
+                             std::size_t memory_limit, PairFolder* fold, RowsRead progress)
+    : model_(model),
+      paths_(paths.begin(), paths.end()),
+      progress_(std::move(progress)),
+      likelihood_(model),
+      transitions_(static_cast<std::size_t>(model.num_actions()), 0) {
+  OAS_REQUIRE(!paths.empty(), "no log to read");
+  read_all(fold, memory_limit);
+}
+
+void LogLikelihood::read_all(PairFolder* fold, std::size_t memory_limit) {
+  std::optional<Action> last;  // action of the row before, in the same run
+  const auto end_run = [&] {
+    // Nothing is seen of where the last row of a run led to.
+    if (last && model_.timing() == Timing::before) --transitions_[static_cast<std::size_t>(*last)];
+    last.reset();
+  };
+  LogBlock block;
+  std::vector<double> ones;
+  for (const std::string& path : paths_) {
+    LogReader reader(path, model_);
+    for (long line = reader.line(); reader.read_block(block, kBlockRows); line = reader.line()) {
+      const Trajectory& rows = block.rows;
+      auto run_start = block.run_starts.begin();
+      for (std::size_t t = 0; t < rows.size(); ++t) {
+        const bool starts = run_start != block.run_starts.end() && *run_start == t;
+        if (starts) {
+          end_run();
+          likelihood_.start_run();
+          ++run_start;
+          ++runs_;
+        }
+        try {
+          likelihood_.append(rows.actions[t], rows.observations[t]);
+        } catch (const InvalidArgument&) {
+          throw ParseError(
+              path, line + 1 + static_cast<long>(t), 0,
+              fmt::format("observation '{}' has probability 0 in every state under action '{}'",
+                          model_.observations()[rows.observations[t]],
+                          model_.actions()[rows.actions[t]]));
+        }
+        missing_ += rows.observations[t] == kMissing;
+        ++transitions_[static_cast<std::size_t>(rows.actions[t])];
+        last = rows.actions[t];
+      }
+      if (fold != nullptr) {
+        ones.assign(rows.size(), 1.0);
+        fold_block(block, rows.propensities.empty() ? ones : rows.propensities, *fold);
+      }
+      rows_ += static_cast<std::int64_t>(rows.size());
+      if (in_memory_ && likelihood_.bytes() > memory_limit) {
+        require_rereadable(paths_, memory_limit);
+        in_memory_ = false;
+      }
+      if (!in_memory_) likelihood_.clear();
+      if (progress_) progress_(static_cast<std::int64_t>(rows.size()));
+    }
+  }
+  end_run();
+}
+
+LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const PassOptions& options,
+                                   Parallelism parallelism) const {
+  if (in_memory_) {
+    LikelihoodPass pass = likelihood_.pass(transition, options, parallelism);
+    if (progress_) progress_(rows_);
+    return pass;
+  }
+  LikelihoodPass total;
+  total.log_likelihood = 0.0;
+  total.score.assign(transition.values().size(), 0.0);
+  total.counts = total.score;
+  PassOptions part = options;
+  const auto windows = rows_ / static_cast<std::int64_t>(kWindowRows) + 1;
+  if (options.batches > 0) {
+    part.batches = static_cast<int>((options.batches + windows - 1) / windows);
+  }
+  Windows reader(*this);
+  bool continues = false;
+  while (const TransitionLikelihood* window = reader.next(part.rows_ahead, continues)) {
+    if (!continues) part.first_belief.clear();
+    const LikelihoodPass pass = window->pass(transition, part, parallelism);
+    total.log_likelihood += pass.log_likelihood;
+    for (std::size_t i = 0; i < total.score.size(); ++i) {
+      total.score[i] += pass.score[i];
+      total.counts[i] += pass.counts[i];
+    }
+    total.batch_scores.insert(total.batch_scores.end(), pass.batch_scores.begin(),
+                              pass.batch_scores.end());
+    total.batch_steps.insert(total.batch_steps.end(), pass.batch_steps.begin(),
+                             pass.batch_steps.end());
+    total.handover_error = std::max(total.handover_error, pass.handover_error);
+    part.first_belief = pass.last_belief;
+    if (!pass.possible()) break;
+  }
+  if (!total.possible()) {
+    std::fill(total.score.begin(), total.score.end(), 0.0);
+    std::fill(total.counts.begin(), total.counts.end(), 0.0);
+  } else if (reader.rows_read() != rows_) {
+    throw IoError(
+        fmt::format("{}: {} rows where {} were read at first; a log must not change "
+                    "while it is estimated from",
+                    fmt::join(paths_, ", "), reader.rows_read(), rows_));
+  }
+  return total;
+}
+
+LikelihoodRows LogLikelihood::rows(Parallelism parallelism) const {
+  LikelihoodRows rows;
+  rows.likelihood = [this, parallelism](const TransitionModel& transition,
+                                        const PassOptions& options) {
+    return pass(transition, options, parallelism);
+  };
+  rows.rows = rows_;
+  rows.runs = runs_;
+  rows.missing = missing_;
+  rows.transitions = transitions_;
+  return rows;
+}
+
+}  // namespace oas

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/core/parallel.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/likelihood_estimator.hpp"
+#include "oas/experiments/log_estimation.hpp"
+#include "oas/io/log_reader.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// Feeds one block of a log to a folder, run by run.
+void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder);
+
+/// The likelihood of log files. Rows are kept in memory, 1 to 4 bytes each, as long as they fit;
+/// beyond, the files are read again in every pass, window by window, in constant memory.
+class LogLikelihood {
+ public:
+  /// Reads all files once, in the order given. `fold` (may be null) is told all rows too. Throws
+  /// InvalidArgument naming file and row on an observation that the sensors rule out, and when a
+  /// log that cannot be read twice (a pipe) does not fit into `memory_limit` bytes.
+  LogLikelihood(const Pomdp& model, std::span<const std::string> paths, std::size_t memory_limit,
+                PairFolder* fold, RowsRead progress);
+
+  [[nodiscard]] bool in_memory() const { return in_memory_; }
+
+  /// One pass over all rows; the same values in memory and from files, up to rounding. Throws
+  /// IoError when a file has changed since it was read first.
+  [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
+                                    Parallelism parallelism) const;
+
+  /// For the estimators; this object must outlive it.
+  [[nodiscard]] LikelihoodRows rows(Parallelism parallelism) const;
+
+ private:
+  class Windows;
+
+  void read_all(PairFolder* fold, std::size_t memory_limit);
+
+  const Pomdp& model_;
+  std::vector<std::string> paths_;
+  RowsRead progress_;
+  TransitionLikelihood likelihood_;  // all rows, or empty
+  bool in_memory_ = true;
+  std::int64_t rows_ = 0;
+  std::int64_t runs_ = 0;
+  std::int64_t missing_ = 0;
+  std::vector<std::int64_t> transitions_;  // [a]
+};
+
+}  // namespace oas
