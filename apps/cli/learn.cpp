@@ -30,6 +30,7 @@ struct Options {
   int runs = 1;
   std::uint64_t seed = 1;
   int checkpoints = 100;
+  double oracle_gap = 1e-6;
   std::string output;
 };
 
@@ -213,7 +214,7 @@ void run(const Options& options) {
   check_output(options);
   const double floor = options.iota.value_or(default_floor(model.num_actions()));
   check_floor(floor, model.num_actions());
-  const RegretOracle oracle(model, floor, options.common.parallelism());
+  const RegretOracle oracle(model, floor, options.oracle_gap, options.common.parallelism());
   const std::vector<LearningRun> runs = run_all(options, model, oracle);
   std::string written;
   if (!options.output.empty()) written = write_runs(options, runs, model, oracle);
@@ -262,6 +263,10 @@ void add_learn(CLI::App& app) {
       ->allow_extra_args(false);
   verb->add_flag("--settings", *list_settings, "Show the settings of the agents and stop");
   verb->add_option("--checkpoints", options->checkpoints, "Rows of the CSV, equally spaced")
+      ->capture_default_str();
+  verb->add_option(
+          "--oracle-gap", options->oracle_gap,
+          "Know the best gains to within this; regret is off by at most this times --steps")
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
                    "FILE.csv for one run (FILE.json beside it), or a folder");

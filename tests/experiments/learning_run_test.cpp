@@ -15,8 +15,10 @@
 namespace oas {
 namespace {
 
+constexpr double kGap = 1e-5;
+
 RegretOracle oracle_of(const Pomdp& model) {
-  return RegretOracle(model, default_floor(model.num_actions()), Parallelism{1});
+  return RegretOracle(model, default_floor(model.num_actions()), kGap, Parallelism{1});
 }
 
 LearningOptions options_for(const char* agent, std::int64_t steps) {
@@ -50,12 +52,12 @@ TEST(LearningRun, UniformLosesWhatItsChainSays) {
   for (const char* name : {"pest-control", "network-link", "robot-corridor"}) {
     const Pomdp model = make_problem(name);
     const RegretOracle oracle = oracle_of(model);
-    constexpr std::int64_t kSteps = 50'000;
+    constexpr std::int64_t kSteps = 20'000;
     const LearningRun run = learn(model, oracle, options_for("uniform", kSteps));
     const double expected = kSteps * (oracle.gain - uniform_gain(model));
     // The sum of advantages has the noise of b_t's path only; realised rewards have that of r too.
     EXPECT_NEAR(expected_regret(oracle.gain, run.end()), expected, 0.02 * expected) << name;
-    EXPECT_NEAR(realised_regret(oracle.gain, run.end()), expected, 0.1 * expected) << name;
+    EXPECT_NEAR(realised_regret(oracle.gain, run.end()), expected, 0.15 * expected) << name;
   }
 }
 
@@ -63,14 +65,14 @@ TEST(LearningRun, TheOracleHasNoRegret) {
   for (const char* name : {"pest-control", "network-link"}) {
     const Pomdp model = make_problem(name);
     const RegretOracle oracle = oracle_of(model);
-    EXPECT_LE(oracle.gain_error, 2e-6) << name;
-    EXPECT_LE(oracle.floor_gain_error, 2e-6) << name;
+    EXPECT_LE(oracle.gain_error, kGap) << name;
+    EXPECT_LE(oracle.floor_gain_error, kGap) << name;
     EXPECT_LT(oracle.floor_gain, oracle.gain);
-    const LearningRun run = learn(model, oracle, options_for("oracle", 100'000));
+    const LearningRun run = learn(model, oracle, options_for("oracle", 50'000));
     EXPECT_NEAR(expected_regret(oracle.gain, run.end()), 0.0, 2.0) << name;
     // The same random numbers, the same policy but for its grid: nearly the same rewards.
     EXPECT_NEAR(run.oracle_rewards.back() - run.end().reward, 0.0, 20.0) << name;
-    const LearningRun floored = learn(model, oracle, options_for("oracle-floor", 100'000));
+    const LearningRun floored = learn(model, oracle, options_for("oracle-floor", 50'000));
     EXPECT_NEAR(expected_regret(oracle.floor_gain, floored.end()), 0.0, 20.0) << name;
     EXPECT_GT(expected_regret(oracle.gain, floored.end()), 100.0) << name;
   }

@@ -19,11 +19,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Plan oracle_plan(const Pomdp& model, double floor, Parallelism parallelism) {
+Plan oracle_plan(const Pomdp& model, double floor, double gap, Parallelism parallelism) {
   PlanOptions options;
   options.iota = floor;
-  options.span_tolerance = 1e-8;
-  options.gap = RegretOracle::kGap;
+  options.span_tolerance = 0.01 * gap;
+  options.gap = gap;
   options.max_entries = 2e7;
   options.max_steps = 2'000'000;
   return make_plan(model, options, parallelism);
@@ -76,12 +76,13 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
 
 }  // namespace
 
-RegretOracle::RegretOracle(const Pomdp& model, double with_floor, Parallelism parallelism)
-    : plan(oracle_plan(model, 0.0, parallelism)),
+RegretOracle::RegretOracle(const Pomdp& model, double with_floor, double gap,
+                           Parallelism parallelism)
+    : plan(oracle_plan(model, 0.0, gap, parallelism)),
       gain(plan.certificate.mean),
       gain_error(error_of(plan)),
       floor(with_floor) {
-  const Plan floored = oracle_plan(model, floor, parallelism);
+  const Plan floored = oracle_plan(model, floor, gap, parallelism);
   floor_gain = floored.certificate.mean;
   floor_gain_error = error_of(floored);
 }

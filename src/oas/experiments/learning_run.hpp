@@ -17,11 +17,9 @@ namespace oas {
 /// What learners are judged by on one model: the best gain with and without floor, each with its
 /// error, and a bias v by which advantages are measured. Solved once per model.
 struct RegretOracle {
-  /// Plans to a gap of kGap where the budget allows; gain_error says what was reached. `floor` is ι
-  /// of the paper's class of policies.
-  RegretOracle(const Pomdp& model, double floor, Parallelism parallelism = {});
-
-  static constexpr double kGap = 1e-6;
+  /// Plans until the gains are known to within `gap` > 0 where the budget allows (some seconds at
+  /// 1e-6); gain_error says what was reached. `floor` is ι of the paper's class of policies.
+  RegretOracle(const Pomdp& model, double floor, double gap = 1e-6, Parallelism parallelism = {});
 
   Plan plan;                ///< without floor
   double gain = 0.0;        ///< ρ* without floor

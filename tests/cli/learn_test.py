@@ -1,0 +1,79 @@
+"""oas learn as a user meets it: runs, files, settings, mistakes."""
+
+import csv
+import io
+import json
+import unittest
+
+from support import CliCase
+
+QUICK = ("--oracle-gap", "1e-3", "--steps", 3000)
+
+
+class Learn(CliCase):
+    def rows(self, name):
+        return list(csv.DictReader(io.StringIO(self.read(name).decode())))
+
+    def test_one_run(self):
+        text = self.good("learn", "pest-control", "--agent", "oas-ucrl", *QUICK, "-o", "run.csv")
+        self.assertIn("oas-ucrl", text)
+        rows = self.rows("run.csv")
+        self.assertEqual(len(rows), 100)
+        self.assertEqual(rows[-1]["step"], "3000")
+        record = json.loads(self.read("run.json"))
+        self.assertEqual(record["format"], "oas-run/1")
+        self.assertEqual(record["agent"], "oas-ucrl")
+        self.assertAlmostEqual(record["expected_regret"], float(rows[-1]["expected_regret"]))
+        self.assertGreater(record["oracle_gain"], record["oracle_gain_floor"])
+        self.assertEqual(record["failures"], 0)
+
+    def test_same_seed_same_bytes_for_any_number_of_threads(self):
+        for threads, folder in ((1, "one"), (3, "three")):
+            self.good("learn", "pest-control", "--agent", "oas-ucrl-pooled,oas-ucrl-ml,uniform",
+                      "--runs", 3, *QUICK, "--threads", threads, "-o", folder)
+        names = sorted(path.name for path in (self.folder / "one").iterdir())
+        self.assertEqual(len(names), 18)
+        for name in names:
+            if name.endswith(".csv"):
+                self.assertEqual(self.read(f"one/{name}"), self.read(f"three/{name}"), name)
+
+    def test_learners_beat_uniform(self):
+        records = self.good_json("learn", "network-link", "--agent", "oas-ucrl-pooled,uniform",
+                                 "--oracle-gap", "1e-3", "--steps", 20000)
+        regret = {record["agent"]: record["expected_regret"] for record in records}
+        self.assertLess(regret["oas-ucrl-pooled"], 0.3 * regret["uniform"])
+
+    def test_settings(self):
+        text = self.good("learn", "pest-control", "--agent", "oas-ucrl", "--settings")
+        self.assertIn("first_episode", text)
+        self.assertIn("3200", text)
+        record = self.good_json("learn", "pest-control", "--agent", "oas-ucrl", *QUICK, "--iota",
+                                "0.1", "--set", "first_episode=500", "--set",
+                                "oas-ucrl.delta=0.3")
+        self.assertEqual(record["settings"],
+                         {"iota": "0.1", "first_episode": "500", "delta": "0.3"})
+        self.assertEqual(record["iota"], 0.1)
+        self.assertEqual(record["episodes"][1]["start"], 500)
+
+    def test_mistakes(self):
+        learn = ("learn", "pest-control", *QUICK)
+        self.bad(*learn, "--agent", "nobody", says=["nobody", "oas-ucrl-pooled"])
+        self.bad(*learn, "--agent", "oas-ucrl", "--set", "first_episde=5", says=["first_episde"])
+        self.bad(*learn, "--agent", "oas-ucrl", "--set", "seeu.tau1=5", says=["seeu.tau1"])
+        self.bad(*learn, "--agent", "oas-ucrl", "--set", "first_episode", says=["name=value"])
+        self.bad(*learn, "--agent", "oas-ucrl", "--set", "first_episode=few",
+                 says=["first_episode is 'few'", "whole number"])
+        self.bad(*learn, "--agent", "oas-ucrl", "--iota", "0", says=["iota is 0"])
+        self.bad(*learn, "--iota", "0.7", says=["0.7"])
+        self.bad(*learn, "--runs", 0, says=["--runs"])
+        self.bad("learn", "pest-control", "--steps", 0, "--oracle-gap", "1e-3", says=["steps is 0"])
+        self.bad(*learn, "--agent", "uniform,myopic", "-o", "run.csv", says=["run.csv", "folder"])
+        self.write("file", "")
+        self.bad(*learn, "-o", "file", says=["file"])
+        model = self.model(transition=None)
+        self.write_model("sensors.json", model)
+        self.bad("learn", "sensors.json", *QUICK, says=["sensors.json", "no transition model"])
+
+
+if __name__ == "__main__":
+    unittest.main()
