@@ -7,6 +7,7 @@
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
+#include "oas/estimation/estimators.hpp"
 #include "oas/experiments/log_estimation.hpp"
 
 namespace oas::cli {
@@ -54,6 +55,19 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
   return text;
 }
 
+std::string error_bars(const std::string& estimator, const TransitionEstimate& estimate) {
+  switch (find_estimator(estimator).kind) {
+    case EstimatorKind::moments:
+      return fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
+    case EstimatorKind::likelihood:
+      return "\n± is the standard error (observed information)\n";
+    case EstimatorKind::posterior:
+      return fmt::format("\n± is the posterior standard deviation ({} particles)\n",
+                         estimate.num_batches);
+  }
+  return {};
+}
+
 void run(const Options& options) {
   const Pomdp model = load_model(options.model, options.common);
   const bool as_json = options.output.empty() || is_json_output(options.output);
@@ -78,9 +92,7 @@ void run(const Options& options) {
   }
   if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate);
   if (!estimate.standard_error.empty()) {
-    text += estimate.num_batches > 0
-                ? fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches)
-                : std::string("\n± is the standard error (observed information)\n");
+    text += error_bars(options.estimation.estimator, estimate);
   }
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
   print(options.common, text);
@@ -114,6 +126,11 @@ void add_estimate(CLI::App& app) {
       "Likelihood: MB of rows kept in memory (default 256); beyond, files are read again");
   verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
                  "My word: logged actions were chosen without looking at observations");
+  verb->add_option("--particles", options->estimation.particles.particles,
+                   "Estimator particle: number of particles")
+      ->capture_default_str();
+  verb->add_option("--seed", options->estimation.seed, "Estimator particle: random numbers")
+      ->capture_default_str();
   verb->add_option("-o,--output", options->output,
                    "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx");
 }

@@ -38,6 +38,21 @@ class Story(CliCase):
         self.good("estimate", "hidden.json", "log.csv", "-o", "b.json")
         self.assertEqual(self.read("a.json"), self.read("b.json"))
 
+    def test_particles_estimate_in_one_pass_whatever_the_timing(self):
+        self.good("simulate", "robot-corridor", "--steps", 2000, "-o", "log.csv")
+        said = self.good("estimate", "robot-corridor", "log.csv", "--estimator", "particle",
+                         "--particles", 40, "--seed", 3, "-o", "a.json")
+        self.assertIn("posterior standard deviation (40 particles)", said)
+        self.good("estimate", "robot-corridor", "log.csv", "--estimator", "particle",
+                  "--particles", 40, "--seed", 3, "--threads", 1, "-o", "b.json")
+        self.good("estimate", "robot-corridor", "log.csv", "--estimator", "particle",
+                  "--particles", 40, "--seed", 4, "-o", "c.json")
+        self.assertEqual(self.read("a.json"), self.read("b.json"))
+        self.assertNotEqual(self.read("a.json"), self.read("c.json"))
+        self.good("compare", "robot-corridor", "a.json")
+        self.bad("estimate", "robot-corridor", "log.csv", "--estimator", "particle",
+                 "--particles", 1, "-o", "x.json", says=["particles is 1"])
+
     def test_an_estimate_is_a_model(self):
         self.good("simulate", "pest-control", "--steps", 50000, "-o", "log.csv")
         self.good("estimate", "pest-control", "log.csv", "-o", "learned.json")

@@ -45,6 +45,22 @@ int sample_categorical(std::span<const double> weights, Rng& rng) {
   return last_positive;  // rounding left a sliver at the end
 }
 
+void sample_systematic(std::span<const double> weights, std::span<int> out, Rng& rng) {
+  const double step = checked_sum(weights) / static_cast<double>(out.size());
+  const double first = rng.uniform();
+  std::size_t i = 0;
+  std::size_t last_positive = 0;
+  double cumulated = 0.0;  // of weights 0 … i-1
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const double position = (static_cast<double>(k) + first) * step;
+    while (i < weights.size() && cumulated <= position) {
+      if (weights[i] > 0.0) last_positive = i;
+      cumulated += weights[i++];
+    }
+    out[k] = static_cast<int>(last_positive);
+  }
+}
+
 double sample_normal(Rng& rng) {
   while (true) {
     const double x = 2.0 * rng.uniform() - 1.0;

@@ -13,6 +13,12 @@ namespace oas {
 /// finite and non-negative, not all zero. An index of weight zero is never returned.
 int sample_categorical(std::span<const double> weights, Rng& rng);
 
+/// Systematic resampling: out[k] is the index in which (u + k)/n, n = out.size(), falls on the
+/// scale of the cumulated weights, with one uniform u for all. Index i comes up n·weights[i]/sum
+/// times, rounded down or up, and exactly so in expectation; indices are non-decreasing. Weights as
+/// for sample_categorical. O(weights + n), one draw.
+void sample_systematic(std::span<const double> weights, std::span<int> out, Rng& rng);
+
 /// Standard normal (Marsaglia's polar method; the second value is thrown away so that a stream's
 /// position is all of its state).
 double sample_normal(Rng& rng);

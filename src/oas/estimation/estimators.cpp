@@ -21,6 +21,9 @@ constexpr std::array kEstimators = {
     EstimatorInfo{"em", "maximum likelihood by plain expectation-maximisation, started at uniform",
                   "Baum, Petrie, Soules, Weiss (1970)", EstimatorKind::likelihood,
                   Pairing::overlapping},
+    EstimatorInfo{"particle", "posterior mean and spread by particles; any policy, any sensors",
+                  "Chopin (2002), iterated batch importance sampling", EstimatorKind::posterior,
+                  Pairing::overlapping},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace oas {
 enum class EstimatorKind {
   moments,     ///< moments of pairs of rows: estimate_oas()
   likelihood,  ///< the rows themselves: estimate_likelihood()
+  posterior,   ///< the rows in their order, once: ParticleEstimator
 };
 
 /// One row of the table of estimators, as `oas list` and docs/algorithms.md show it.

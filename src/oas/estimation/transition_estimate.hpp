@@ -36,7 +36,7 @@ struct TransitionEstimate {
   std::vector<double> standard_error;  ///< NaN where unknown; empty: too few data for error bars
   std::vector<double> lower;           ///< confidence limits, inside [0,1]; same size
   std::vector<double> upper;
-  int num_batches = 0;  ///< pieces the error bars are made of; 0: they come from the likelihood
+  int num_batches = 0;  ///< batches (or particles) behind the error bars; 0: from the likelihood
 
   std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
   std::vector<double> alpha;        ///< [a]: σ_S(Z_a)

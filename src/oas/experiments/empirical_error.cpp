@@ -61,7 +61,9 @@ TransitionModel one_estimate(const Pomdp& model, const std::optional<LeftInverse
 void EmpiricalErrorOptions::validate() const {
   OAS_REQUIRE(steps >= 2, "steps is {}; at least 2 are needed", steps);
   OAS_REQUIRE(replications >= 2, "replications is {}; at least 2 are needed", replications);
-  static_cast<void>(find_estimator(estimator));
+  OAS_REQUIRE(find_estimator(estimator).kind != EstimatorKind::posterior,
+              "estimator '{}' cannot be studied here: only those by moments or likelihood can",
+              estimator);
 }
 
 double EmpiricalError::steps_for(double target, std::size_t steps) const {

@@ -10,6 +10,7 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
+#include "oas/estimation/particle.hpp"
 #include "oas/experiments/log_likelihood.hpp"
 #include "oas/io/log_reader.hpp"
 
@@ -122,6 +123,32 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   return estimate_likelihood(log.rows(parallelism), starts, model, settings);
 }
 
+TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,
+                                         const LogEstimationOptions& options,
+                                         const RowsRead& progress) {
+  ParticleEstimateOptions settings;
+  settings.name = options.estimator;
+  settings.confidence = options.confidence;
+  settings.posterior = options.particles;
+  ParticleEstimator estimator(model, settings, Rng({options.seed, 0, Role::bootstrap}));
+  LogBlock block;
+  for (const std::string& path : paths) {
+    LogReader reader(path, model);
+    estimator.start_run();
+    while (reader.read_block(block, kBlockRows)) {
+      const std::span<const Action> actions(block.rows.actions);
+      const std::span<const Observation> observations(block.rows.observations);
+      by_runs(
+          block, [&] { estimator.start_run(); },
+          [&](std::size_t first, std::size_t count) {
+            estimator.add(actions.subspan(first, count), observations.subspan(first, count));
+          });
+      progress(static_cast<std::int64_t>(block.rows.size()));
+    }
+  }
+  return estimator.finish();
+}
+
 }  // namespace
 
 TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::string> paths,
@@ -139,6 +166,8 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
       return estimate_by_moments(model, paths, options, parallelism, report);
     case EstimatorKind::likelihood:
       return estimate_by_likelihood(model, paths, options, parallelism, report);
+    case EstimatorKind::posterior:
+      return estimate_by_particles(model, paths, options, report);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "oas/core/parallel.hpp"
+#include "oas/estimation/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/model/pomdp.hpp"
 
@@ -23,6 +24,8 @@ struct LogEstimationOptions {
   double prior = 0.0;
   /// Likelihood: rows are kept in memory up to so many bytes; beyond, files are read in each pass.
   std::size_t memory_limit = std::size_t{256} << 20;
+  ParticleOptions particles;  ///< of the estimator `particle`
+  std::uint64_t seed = 1;     ///< of its random numbers
 };
 
 /// Called now and then with the number of rows read since the last call; from any thread, one at a
@@ -39,6 +42,7 @@ using RowsRead = std::function<void(std::int64_t rows)>;
 /// options.memory_limit; valid under every policy. `progress` is also told the rows of every pass.
 /// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that
 /// the sensors rule out.
+/// Posterior: files are read once, in their order, by one thread; valid under every policy.
 [[nodiscard]] TransitionEstimate estimate_from_logs(const Pomdp& model,
                                                     std::span<const std::string> paths,
                                                     const LogEstimationOptions& options,

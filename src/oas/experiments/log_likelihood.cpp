@@ -28,22 +28,14 @@ void require_rereadable(std::span<const std::string> paths, std::size_t memory_l
 }  // namespace
 
 void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder) {
-  const Trajectory& rows = block.rows;
-  const std::span<const Action> actions(rows.actions);
-  const std::span<const Observation> observations(rows.observations);
-  std::size_t start = 0;
-  const auto add_until = [&](std::size_t end) {
-    const std::size_t count = end - start;
-    if (count == 0) return;
-    folder.add(actions.subspan(start, count), observations.subspan(start, count),
-               propensities.empty() ? propensities : propensities.subspan(start, count));
-    start = end;
-  };
-  for (const std::size_t run_start : block.run_starts) {
-    add_until(run_start);
-    folder.start_run();
-  }
-  add_until(rows.size());
+  const std::span<const Action> actions(block.rows.actions);
+  const std::span<const Observation> observations(block.rows.observations);
+  by_runs(
+      block, [&] { folder.start_run(); },
+      [&](std::size_t first, std::size_t count) {
+        folder.add(actions.subspan(first, count), observations.subspan(first, count),
+                   propensities.empty() ? propensities : propensities.subspan(first, count));
+      });
 }
 
 // Reads the files once more and hands out windows of rows.

@@ -15,6 +15,22 @@
 
 namespace oas {
 
+/// Calls start_run() where a run starts in a block of a log, and add(first, count) for the rows
+/// between.
+template <class StartRun, class Add>
+void by_runs(const LogBlock& block, const StartRun& start_run, const Add& add) {
+  std::size_t start = 0;
+  const auto add_until = [&](std::size_t end) {
+    if (end > start) add(start, end - start);
+    start = end;
+  };
+  for (const std::size_t run_start : block.run_starts) {
+    add_until(run_start);
+    start_run();
+  }
+  add_until(block.rows.size());
+}
+
 /// Feeds one block of a log to a folder, run by run.
 void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder);
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/core/rng.hpp"
+#include "oas/estimation/particle_posterior.hpp"
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// Options of the estimator `particle`.
+struct ParticleEstimateOptions {
+  std::string name = "particle";  ///< recorded in the result
+  double confidence = 0.95;       ///< level of each interval, in (0, 1)
+  ParticleOptions posterior;
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// The Bayesian estimator: folds the rows of any number of runs into a ParticlePosterior, once, in
+/// constant memory. Needs no propensities: a posterior is valid under any policy that looks at
+/// actions and observations only, in both timings. The estimate is the posterior mean, its standard
+/// errors the posterior standard deviations, its intervals posterior quantiles. Particles that have
+/// collapsed say nothing about spread: then all rows are flagged and there are no error bars.
+class ParticleEstimator {
+ public:
+  /// Throws InvalidArgument on bad options.
+  ParticleEstimator(const Pomdp& model, const ParticleEstimateOptions& options, const Rng& rng);
+
+  /// Rows to come belong to another run.
+  void start_run();
+  /// Throws InvalidArgument on columns of different lengths.
+  void add(std::span<const Action> actions, std::span<const Observation> observations);
+
+  /// Throws InvalidArgument when no row was seen.
+  [[nodiscard]] TransitionEstimate finish() const;
+
+  [[nodiscard]] const ParticlePosterior& posterior() const { return posterior_; }
+
+ private:
+  void count_pair(Action action, Observation observation);
+  void add_warnings(TransitionEstimate& estimate) const;
+
+  Pomdp model_;
+  ParticleEstimateOptions options_;
+  Rng rng_;
+  ParticlePosterior posterior_;
+  std::vector<std::int64_t> pairs_;
+  std::vector<double> visits_;  // [a][s]
+  std::vector<double> belief_;
+  std::optional<Action> previous_;  // of an observed row of the same run
+  bool in_run_ = false;
+  std::int64_t runs_ = 0;
+  std::int64_t missing_ = 0;
+};
+
+}  // namespace oas
