@@ -7,6 +7,7 @@
 #include "oas/learning/fixed_model_agent.hpp"
 #include "oas/learning/oas_ucrl.hpp"
 #include "oas/learning/pooled_ucrl.hpp"
+#include "oas/learning/psrl.hpp"
 
 namespace oas {
 
@@ -70,6 +71,13 @@ constexpr std::array kAgents = {
     AgentInfo{"certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
               "docs/agents.md", false, Plays::both_timings, make_certainty_equivalent,
               describe_options<PooledUcrlOptions>},
+    AgentInfo{"psrl", "posterior sampling: plays a model drawn from a particle posterior",
+              "Jafarnia-Jahromi, Jain, Nayyar (AISTATS 2022), Algorithm 1", false,
+              Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                return AnyAgent(Psrl(sensors, options_from<PsrlOptions>(settings, "psrl")));
+              },
+              describe_options<PsrlOptions>},
     AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/agents.md", true,
               Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {

@@ -49,6 +49,12 @@ void BeliefController::take_over(const TransitionModel& transition) {
   greedy_.reset();
 }
 
+void BeliefController::set_belief(const Belief& belief) {
+  OAS_REQUIRE(ready(), "a controller without dynamics has no belief");
+  filter_->reset(belief);
+  greedy_.reset();
+}
+
 int BeliefController::greedy() {
   OAS_REQUIRE(ready(), "a controller without dynamics has no greedy action");
   if (!greedy_) greedy_ = look_ahead_->greedy(filter_->belief());

@@ -33,6 +33,9 @@ class BeliefController {
   /// Takes over dynamics with a bias that somebody else computed on this grid.
   void adopt(const TransitionModel& transition, std::vector<double> bias);
 
+  /// Replaces the belief that was recomputed from the recent rows, by a better one; needs ready().
+  void set_belief(const Belief& belief);
+
   [[nodiscard]] bool ready() const { return look_ahead_.has_value(); }
   /// The greedy action at the current belief; needs ready(). Computed once a step.
   [[nodiscard]] int greedy();
