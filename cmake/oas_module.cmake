@@ -20,7 +20,11 @@ endforeach()
 # Notes for the package file which package a linked target comes from (Eigen3::Eigen: Eigen3).
 function(oas_note_package target)
   if(target MATCHES "^([A-Za-z0-9_]+)::" AND NOT CMAKE_MATCH_1 STREQUAL "oas")
-    set_property(GLOBAL APPEND PROPERTY OAS_PACKAGES "${CMAKE_MATCH_1}")
+    set(package "${CMAKE_MATCH_1}")
+    if(package STREQUAL "SQLite")
+      set(package SQLite3)  # the one whose target is not called after its package
+    endif()
+    set_property(GLOBAL APPEND PROPERTY OAS_PACKAGES "${package}")
   endif()
 endfunction()
 

@@ -126,6 +126,7 @@ void add_filter(CLI::App& app);
 void add_score(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_study(CLI::App& app);
 void add_learn(CLI::App& app);
 
 }  // namespace oas::cli

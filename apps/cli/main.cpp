@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   add_score(app);
   add_plan(app);
   add_evaluate(app);
+  add_study(app);
   add_learn(app);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/study/report.hpp"
+#include "oas/study/run_study.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  Common common;
+  std::string study;
+  std::string folder;
+  std::string task;
+  bool quick = false;
+  bool open = false;
+};
+
+std::atomic<bool> stop_requested{false};
+
+extern "C" void request_stop(int /*signal*/) { stop_requested = true; }
+
+// Folders that may hold study files: here, then beside and above the program, so that it finds them
+// in the source tree and where it is installed.
+std::vector<fs::path> study_folders() {
+  std::vector<fs::path> folders = {"studies"};
+  std::error_code error;
+  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (int up = 0; up < 5 && at.has_relative_path(); ++up, at = at.parent_path()) {
+    folders.push_back(at / "share" / "oas" / "studies");
+    folders.push_back(at / "studies");
+  }
+  return folders;
+}
+
+// Files of the first folder that has any, by name.
+std::vector<fs::path> study_files() {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : study_folders()) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    }
+    if (!files.empty()) break;
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// A file, or the name of a study.
+std::string find_study(const std::string& name) {
+  if (fs::exists(name)) return name;
+  for (const fs::path& path : study_files()) {
+    if (path.stem() == name) return path.string();
+  }
+  detail::throw_invalid_argument(
+      fmt::format("{}: no such file, and no study of that name (see oas study list)", name));
+}
+
+void list(const Options& options) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::string text;
+  for (const fs::path& path : study_files()) {
+    const Study study = read_study(path.string());
+    rows.push_back({{"name", study.name}, {"summary", study.title}, {"file", path.string()}});
+    text += fmt::format("  {:<18}{}\n", study.name, study.title);
+  }
+  if (options.common.json) print_json(rows);
+  if (text.empty()) text = "  none: there is no folder studies here\n";
+  print(options.common, "studies (oas study run NAME [--quick])\n" + text);
+}
+
+void run_one(const Options& options) {
+  const Study study = read_study(find_study(options.study), options.quick);
+  const std::string folder =
+      options.folder.empty()
+          ? (fs::path("results") / (study.name + (study.quick ? "-quick" : ""))).string()
+          : options.folder;
+  ResultStore store = ResultStore::open(folder, study);
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  constexpr double kParts = 10'000.0;  // of the progress bar
+  Progress bar(options.common, study.name, static_cast<std::int64_t>(kParts));
+  std::int64_t shown = 0;
+  StudyRunOptions run;
+  run.parallelism = options.common.parallelism();
+  run.stop = [] { return stop_requested.load(); };
+  run.progress = [&](const StudyProgress& progress) {
+    const auto now = static_cast<std::int64_t>(progress.work_done * kParts);
+    bar.add(now - shown);
+    shown = now;
+  };
+  const StudyRun result = run_study(store, run);
+  static_cast<void>(write_csv(store));
+  if (options.common.json) {
+    print_json({{"study", study.name},
+                {"folder", folder},
+                {"skipped", result.skipped},
+                {"finished", result.finished},
+                {"failed", result.failed},
+                {"remaining", result.remaining}});
+  }
+  print(options.common,
+        fmt::format("{}: {} tasks finished, {} were there before, {} failed, {} remain\n", folder,
+                    result.finished, result.skipped, result.failed, result.remaining));
+  if (result.failed > 0) {
+    throw std::runtime_error(
+        fmt::format("{} tasks failed; the first: {}", result.failed, result.first_failure));
+  }
+  if (result.remaining > 0) {
+    throw std::runtime_error(
+        fmt::format("stopped; {} of {} tasks are stored in {}, and the same command goes on from "
+                    "there",
+                    study.num_units() - result.remaining, study.num_units(), folder));
+  }
+}
+
+void open_page(const Options& options, const std::string& page) {
+  std::string program = "xdg-open";
+  std::string argument = page;
+  char* words[] = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  if (posix_spawnp(&child, words[0], nullptr, nullptr, words, environ) != 0) {
+    warn(options.common, "no xdg-open here; open " + page + " in a browser");
+  }
+}
+
+void report(const Options& options) {
+  const Report written = write_report(ResultStore::open_existing(options.folder));
+  if (!written.pictures_missing.empty()) warn(options.common, written.pictures_missing);
+  if (options.common.json) {
+    print_json({{"report", written.page}, {"answer", written.answer}, {"files", written.files}});
+  }
+  print(options.common, fmt::format("{}\n{}\n", written.answer, written.page));
+  if (options.open) open_page(options, written.page);
+}
+
+// A number, or "name#replication".
+std::int64_t find_unit(const Study& study, const std::string& task) {
+  std::int64_t number = 0;
+  const char* const end = task.data() + task.size();
+  if (std::from_chars(task.data(), end, number).ptr == end && !task.empty()) return number;
+  const std::size_t mark = std::min(task.rfind('#'), task.size());
+  for (std::size_t i = 0; i < study.tasks.size(); ++i) {
+    if (study.tasks[i].name != task.substr(0, mark)) continue;
+    std::int64_t replication = 0;
+    std::from_chars(std::min(task.data() + mark + 1, end), end, replication);
+    OAS_REQUIRE(replication >= 0 && replication < study.replications,
+                "{}: there are replications 0 to {}", task, study.replications - 1);
+    return static_cast<std::int64_t>(i) * study.replications + replication;
+  }
+  detail::throw_invalid_argument(fmt::format(
+      "no task '{}'; give its number in the CSV's column task, or name#replication", task));
+}
+
+void replay(const Options& options) {
+  const ResultStore store = ResultStore::open_existing(options.folder);
+  const std::int64_t number = find_unit(store.study(), options.task);
+  const Unit unit = store.study().unit(number);
+  const Replay again = replay_unit(store, number);
+  if (options.common.json) print_json({{"task", number}, {"equal", again.equal}});
+  print(options.common, fmt::format("task {} ({}, replication {}): {} rows, {}\n", number,
+                                    store.study().tasks[unit.task].name, unit.replication,
+                                    std::count(again.stored.begin(), again.stored.end(), '\n'),
+                                    again.equal ? "equal to the byte" : "different"));
+  if (!again.equal) {
+    throw std::runtime_error(fmt::format("task {} gives other rows than those stored by version {}",
+                                         number, store.version()));
+  }
+}
+
+}  // namespace
+
+void add_study(CLI::App& app) {
+  CLI::App* study = app.add_subcommand("study", "Run experiments in files, and report on them");
+  study->require_subcommand(1);
+  const auto options = std::make_shared<Options>();
+  add_verb(*study, "list", "Show the studies there are", options->common,
+           [options] { list(*options); });
+  CLI::App* run = add_verb(*study, "run", "Run a study, or go on with it where it was stopped",
+                           options->common, [options] { run_one(*options); });
+  run->add_option("STUDY", options->study, "Study file (*.toml) or name")->required();
+  run->add_flag("--quick", options->quick, "The small version, for a first look");
+  run->add_option("-o,--output", options->folder,
+                  "Folder for the results (default: results/NAME or results/NAME-quick)");
+  CLI::App* write = add_verb(*study, "report", "Write CSV files, figures and one HTML page",
+                             options->common, [options] { report(*options); });
+  write->add_option("FOLDER", options->folder, "Folder with results")->required();
+  write->add_flag("--open", options->open, "Show the page in the browser");
+  CLI::App* again = add_verb(*study, "replay", "Run one task again and compare it to the byte",
+                             options->common, [options] { replay(*options); });
+  again->add_option("FOLDER", options->folder, "Folder with results")->required();
+  again->add_option("TASK", options->task, "Number of the task, or name#replication")->required();
+}
+
+}  // namespace oas::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "oas/study/kinds.hpp"
+
+namespace oas::detail {
+
+/// Error of estimators against the number of samples, on one random instance.
+[[nodiscard]] TaskKind estimation_kind();
+
+/// Regret of an agent against steps, on one random instance.
+[[nodiscard]] TaskKind learning_kind();
+
+}  // namespace oas::detail

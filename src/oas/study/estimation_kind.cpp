@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/oas.hpp"
+#include "oas/estimation/transition_error.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "oas/study/detail/task_kinds.hpp"
+#include "oas/study/instance.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr std::size_t kBlockSteps = 1 << 16;
+
+constexpr TaskSetting kEstimationSettings[] = {
+    {"size", SettingType::text, "states x actions x observations, as in 3x4x5"},
+    {"generator", SettingType::text, "default, or authors: peaks spread over (state, action)"},
+    {"epsilon", SettingType::number_or_text, "least transition probability; \"1/(5S)\""},
+    {"candidates", SettingType::integer, "random instances drawn, of which one is taken by rank"},
+    {"alpha_quantile", SettingType::number, "rank of its alpha among them"},
+    {"sigma_quantile", SettingType::number, "rank of its least singular value of T_a"},
+    {"alpha", SettingType::number, "noise is mixed into the sensors until alpha is this"},
+    {"policy", SettingType::text, "who makes the log, see oas list"},
+    {"policy_model", SettingType::text, "what the policy believes in: wrong or true dynamics"},
+    {"iota", SettingType::number_or_text, "floor of the policy; \"1/(10A)\""},
+    {"estimators", SettingType::list, "estimators, all on the same log"},
+    {"pairs", SettingType::integer, "length of the log in pairs of steps"},
+    {"first_pairs", SettingType::integer, "first checkpoint"},
+    {"per_decade", SettingType::integer, "checkpoints for each factor of ten"},
+};
+
+constexpr std::string_view kEstimationColumns[] = {
+    "size",  "states", "actions", "observations", "generator", "alpha_quantile", "candidate",
+    "alpha", "sigma",  "epsilon", "iota_rule",    "iota",      "policy",         "estimator",
+    "pairs", "steps",  "error",   "largest_l1",   "flagged"};
+
+struct EstimationTask {
+  InstanceRule instance;
+  PolicyOptions policy;
+  bool wrong_model = true;
+  std::vector<std::string> estimators;
+  std::int64_t pairs = 0;
+  std::int64_t first_pairs = 0;
+  std::int64_t per_decade = 0;
+
+  // Numbers of pairs, growing by a constant factor, the last one `pairs`.
+  [[nodiscard]] std::vector<std::int64_t> checkpoints() const {
+    std::vector<std::int64_t> at;
+    for (int i = 0;; ++i) {
+      const double exponent = static_cast<double>(i) / static_cast<double>(per_decade);
+      const auto next = std::llround(static_cast<double>(first_pairs) * std::pow(10.0, exponent));
+      if (next >= pairs) break;
+      if (at.empty() || next > at.back()) at.push_back(next);
+    }
+    at.push_back(pairs);
+    return at;
+  }
+};
+
+EstimationTask read_estimation(const Task& task) {
+  const TaskSettings& settings = task.settings;
+  EstimationTask read;
+  read.instance = InstanceRule::from(settings, task.seed);
+  read.policy.name = settings.text("policy", "belief");
+  const auto all = policies();
+  const auto known = std::find_if(all.begin(), all.end(), [&](const PolicyInfo& info) {
+    return info.name == read.policy.name;
+  });
+  OAS_REQUIRE(known != all.end(), "unknown policy '{}'; see oas list", read.policy.name);
+  const double floor = floor_setting(settings, read.instance.num_actions);
+  if (known->reacts) read.policy.min_action_probability = floor;
+  const std::string believes = settings.text("policy_model", "wrong");
+  OAS_REQUIRE(believes == "wrong" || believes == "true",
+              "policy_model is '{}'; it must be wrong or true", believes);
+  read.wrong_model = believes == "wrong";
+  read.estimators = settings.list("estimators", {"oas"});
+  for (const std::string& name : read.estimators) static_cast<void>(find_estimator(name));
+  read.pairs = settings.integer("pairs", 100'000);
+  OAS_REQUIRE(read.pairs >= 1 && read.pairs <= 10'000'000'000, "pairs is {}; 1 to 1e10",
+              read.pairs);
+  read.first_pairs = settings.integer("first_pairs", std::min<std::int64_t>(1000, read.pairs));
+  OAS_REQUIRE(read.first_pairs >= 1 && read.first_pairs <= read.pairs,
+              "first_pairs is {}; it must lie between 1 and pairs, {}", read.first_pairs,
+              read.pairs);
+  read.per_decade = settings.integer("per_decade", 4);
+  OAS_REQUIRE(read.per_decade >= 1 && read.per_decade <= 1000, "per_decade is {}; 1 to 1000",
+              read.per_decade);
+  return read;
+}
+
+// The cells that all rows of a task share.
+ResultRow common_cells(const Task& task, const EstimationTask& read, const Instance& instance,
+                       double iota) {
+  const auto iota_value = task.settings.values().find("iota");
+  return {task.settings.text("size", "3x3x3"),
+          std::int64_t{read.instance.num_states},
+          std::int64_t{read.instance.num_actions},
+          std::int64_t{read.instance.num_observations},
+          task.settings.text("generator", "default"),
+          read.instance.alpha_quantile,
+          std::int64_t{instance.candidate},
+          instance.alpha,
+          instance.sigma,
+          read.instance.epsilon,
+          iota_value == task.settings.values().end() ? "1/(10A)" : to_text(iota_value->second),
+          iota,
+          read.policy.name};
+}
+
+void check_estimation(const Task& task) { static_cast<void>(read_estimation(task)); }
+
+double estimation_cost(const Task& task) {
+  const EstimationTask read = read_estimation(task);
+  const double per_step =
+      20.0 + read.instance.num_states * 3.0 + 20.0 * static_cast<double>(read.estimators.size());
+  return per_step * 2.0 * static_cast<double>(read.pairs);
+}
+
+ResultRows run_estimation(const Task& task, std::uint32_t replication, const TaskContext& context) {
+  EstimationTask read = read_estimation(task);
+  const Instance instance = make_instance(read.instance);
+  const Pomdp& model = instance.model;
+  if (read.wrong_model) read.policy.own_transition = instance.policy_model;
+  const LeftInverses inverses(model);
+  std::vector<PairFolder> folders;
+  for (const std::string& name : read.estimators) {
+    FoldOptions fold;
+    fold.pairing = find_estimator(name).pairing;
+    folders.emplace_back(inverses, model.timing(), fold);
+  }
+  ClosedLoop loop(model, read.policy, task.seed, replication);
+  const ResultRow common =
+      common_cells(task, read, instance, floor_setting(task.settings, model.num_actions()));
+  ResultRows rows;
+  Trajectory block;
+  std::int64_t steps = 0;
+  for (const std::int64_t pairs : read.checkpoints()) {
+    while (steps < 2 * pairs) {
+      context.check();
+      block.clear();
+      loop.advance(static_cast<std::size_t>(std::min<std::int64_t>(kBlockSteps, 2 * pairs - steps)),
+                   block);
+      for (PairFolder& folder : folders) {
+        folder.add(block.actions, block.observations, block.propensities);
+      }
+      steps += static_cast<std::int64_t>(block.size());
+    }
+    for (std::size_t i = 0; i < folders.size(); ++i) {
+      PairFolder so_far = folders[i];
+      const TransitionEstimate estimate = estimate_oas(so_far.finish(), inverses, model);
+      const TransitionError error = transition_error(model.transition(), estimate.transition);
+      ResultRow row = common;
+      row.insert(row.end(), {read.estimators[i], pairs, steps, error.frobenius, error.largest_l1,
+                             static_cast<std::int64_t>(estimate.flagged.size())});
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+TaskKind estimation_kind() {
+  return {"estimation",
+          "error of estimators against samples, on a random instance",
+          kEstimationSettings,
+          kEstimationColumns,
+          "pairs",
+          false,
+          check_estimation,
+          estimation_cost,
+          run_estimation};
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oas/study/result_table.hpp"
+#include "oas/study/shared_values.hpp"
+#include "oas/study/study.hpp"
+
+namespace oas {
+
+/// Thrown by a task that was told to stop; nothing of it is stored.
+struct StopRequested {};
+
+/// What a running task may ask.
+struct TaskContext {
+  /// True when the work should end; looked at every few milliseconds. Empty: never.
+  std::function<bool()> stop;
+  /// What tasks share; never null inside a task.
+  std::shared_ptr<SharedValues> shared = std::make_shared<SharedValues>();
+
+  void check() const {
+    if (stop && stop()) throw StopRequested{};
+  }
+};
+
+/// One row of the table of task kinds: which settings a task takes, which columns it fills, and the
+/// function that does the work. The rows of a task depend on (task, replication) alone.
+struct TaskKind {
+  std::string_view name;
+  std::string_view summary;
+  std::span<const TaskSetting> settings;
+  std::span<const std::string_view> columns;
+  std::string_view progress;  ///< the column that grows within a unit: samples or steps
+  bool has_agent;             ///< whether the setting `agent` names a table [agents.NAME]
+  /// Throws InvalidArgument naming the setting and the value.
+  void (*check)(const Task&);
+  /// Work of one replication, in any unit: longest first, and the time left.
+  double (*cost)(const Task&);
+  ResultRows (*run)(const Task&, std::uint32_t replication, const TaskContext&);
+};
+
+[[nodiscard]] std::span<const TaskKind> task_kinds();
+
+/// Throws InvalidArgument listing the names when there is none of that name.
+[[nodiscard]] const TaskKind& find_task_kind(std::string_view name);
+
+}  // namespace oas

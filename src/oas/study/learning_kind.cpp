@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "oas/core/contracts.hpp"
+#include "oas/estimation/transition_error.hpp"
+#include "oas/experiments/learning_run.hpp"
+#include "oas/study/detail/task_kinds.hpp"
+#include "oas/study/instance.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr TaskSetting kLearningSettings[] = {
+    {"size", SettingType::text, "states x actions x observations, as in 3x4x5"},
+    {"generator", SettingType::text, "default, or authors: peaks spread over (state, action)"},
+    {"epsilon", SettingType::number_or_text, "least transition probability; \"1/(5S)\""},
+    {"candidates", SettingType::integer, "random instances drawn, of which one is taken by rank"},
+    {"alpha_quantile", SettingType::number, "rank of its alpha among them"},
+    {"sigma_quantile", SettingType::number, "rank of its least singular value of T_a"},
+    {"alpha", SettingType::number, "noise is mixed into the sensors until alpha is this"},
+    {"agent", SettingType::text, "agent, see oas list, or a table [agents.NAME]"},
+    {"iota", SettingType::number_or_text, "floor of the oracle and of agents; \"1/(10A)\""},
+    {"steps", SettingType::integer, "length of a run"},
+    {"checkpoints", SettingType::integer, "rows of a run, equally spaced"},
+};
+
+constexpr std::string_view kLearningColumns[] = {"instance",
+                                                 "size",
+                                                 "states",
+                                                 "actions",
+                                                 "observations",
+                                                 "generator",
+                                                 "candidate",
+                                                 "alpha",
+                                                 "sigma",
+                                                 "epsilon",
+                                                 "iota",
+                                                 "agent",
+                                                 "step",
+                                                 "reward",
+                                                 "realised_regret",
+                                                 "expected_regret",
+                                                 "realised_regret_floor",
+                                                 "expected_regret_floor",
+                                                 "oracle_run_regret",
+                                                 "oracle_gain",
+                                                 "oracle_gain_error",
+                                                 "model_error",
+                                                 "episodes",
+                                                 "failures"};
+
+struct LearningTask {
+  InstanceRule instance;
+  double floor = 0.0;
+  LearningOptions options;
+};
+
+bool has_setting(const AgentInfo& info, const std::string& name) {
+  const auto list = info.settings();
+  return std::any_of(list.begin(), list.end(),
+                     [&](const SettingInfo& known) { return known.name == name; });
+}
+
+LearningTask read_learning(const Task& task) {
+  const TaskSettings& settings = task.settings;
+  LearningTask read;
+  read.instance = InstanceRule::from(settings, task.seed);
+  read.floor = floor_setting(settings, read.instance.num_actions);
+  read.options.agent = task.agent.text("agent", "");
+  const AgentInfo& info = find_agent(read.options.agent);
+  if (settings.has("iota") && !task.agent.has("iota") && has_setting(info, "iota")) {
+    read.options.settings.push_back({"iota", fmt::format("{}", read.floor)});
+  }
+  for (const auto& [name, value] : task.agent.values()) {
+    if (name == "agent") continue;
+    OAS_REQUIRE(has_setting(info, name), "agent {} has no setting '{}'; see oas learn --settings",
+                read.options.agent, name);
+    read.options.settings.push_back({name, to_text(value)});
+  }
+  read.options.steps = settings.integer("steps", 100'000);
+  const std::int64_t checkpoints = settings.integer("checkpoints", 100);
+  OAS_REQUIRE(checkpoints >= 1 && checkpoints <= 10'000, "checkpoints is {}; 1 to 10000",
+              checkpoints);
+  OAS_REQUIRE(read.options.steps >= checkpoints && read.options.steps <= 1'000'000'000,
+              "steps is {}; it must lie between checkpoints, {}, and 1e9", read.options.steps,
+              checkpoints);
+  read.options.checkpoints = static_cast<int>(checkpoints);
+  read.options.seed = task.seed;
+  read.options.allow_hidden_state = true;  // the paper helps SEEU so
+  return read;
+}
+
+// The settings by which instances differ, for panels and for sharing the oracle.
+std::string instance_name(const Task& task) {
+  std::string name = task.settings.text("size", "3x3x3");
+  for (const char* key : {"generator", "epsilon", "alpha_quantile", "sigma_quantile", "alpha"}) {
+    const auto found = task.settings.values().find(key);
+    if (found != task.settings.values().end()) {
+      name += fmt::format(" {} {}", key, to_text(found->second));
+    }
+  }
+  return name;
+}
+
+struct OracleOnInstance {
+  Instance instance;
+  RegretOracle oracle;
+};
+
+std::shared_ptr<const OracleOnInstance> oracle_of(const Task& task, const LearningTask& read,
+                                                  const TaskContext& context) {
+  const std::string key = fmt::format("oracle {} {} {} {}", instance_name(task), read.floor,
+                                      read.instance.candidates, task.seed);
+  return context.shared->get<OracleOnInstance>(key, [&] {
+    Instance instance = make_instance(read.instance);
+    RegretOracle oracle(instance.model, read.floor, {1});
+    return OracleOnInstance{std::move(instance), std::move(oracle)};
+  });
+}
+
+// Frobenius error of the dynamics that the agent acts on at a step.
+Cell model_error(const LearningRun& run, std::int64_t step, const Pomdp& model) {
+  const TransitionModel* last = nullptr;
+  for (const Episode& episode : run.episodes) {
+    if (episode.start < step && episode.transition) last = &*episode.transition;
+  }
+  if (last == nullptr) return {};
+  return transition_error(model.transition(), *last).frobenius;
+}
+
+void check_learning(const Task& task) { static_cast<void>(read_learning(task)); }
+
+double learning_cost(const Task& task) {
+  return static_cast<double>(read_learning(task).options.steps) * 1000.0;
+}
+
+ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskContext& context) {
+  LearningTask read = read_learning(task);
+  read.options.replication = replication;
+  const auto shared = oracle_of(task, read, context);
+  const Pomdp& model = shared->instance.model;
+  const RegretOracle& oracle = shared->oracle;
+  const LearningRun run =
+      learn(model, oracle, read.options, [&](const LearningRun& /*so_far*/) { context.check(); });
+  const auto failures = std::count_if(run.episodes.begin(), run.episodes.end(),
+                                      [](const Episode& e) { return !e.failure.empty(); });
+  ResultRows rows;
+  for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
+    const Checkpoint& at = run.checkpoints[i];
+    rows.push_back({instance_name(task),
+                    task.settings.text("size", "3x3x3"),
+                    std::int64_t{model.num_states()},
+                    std::int64_t{model.num_actions()},
+                    std::int64_t{model.num_observations()},
+                    task.settings.text("generator", "default"),
+                    std::int64_t{shared->instance.candidate},
+                    shared->instance.alpha,
+                    shared->instance.sigma,
+                    read.instance.epsilon,
+                    read.floor,
+                    task.settings.text("agent", ""),
+                    at.step,
+                    at.reward,
+                    realised_regret(oracle.gain, at),
+                    expected_regret(oracle.gain, at),
+                    realised_regret(oracle.floor_gain, at),
+                    expected_regret(oracle.floor_gain, at),
+                    run.oracle_rewards[i] - at.reward,
+                    oracle.gain,
+                    oracle.gain_error,
+                    model_error(run, at.step, model),
+                    static_cast<std::int64_t>(run.episodes.size()),
+                    static_cast<std::int64_t>(failures)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+TaskKind learning_kind() {
+  return {"learning",
+          "regret of an agent against steps, on a random instance",
+          kLearningSettings,
+          kLearningColumns,
+          "step",
+          true,
+          check_learning,
+          learning_cost,
+          run_learning};
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,98 @@
+#include "oas/study/report.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/study/chart.hpp"
+
+namespace oas {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> kinds_in(const Study& study) {
+  std::set<std::string> kinds;
+  for (const Task& task : study.tasks) kinds.insert(task.kind);
+  return kinds;
+}
+
+// True when the program exists and succeeded.
+bool run_converter(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
+    return false;
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// The picture appears complete or not at all.
+bool convert(const std::string& svg, const std::string& format, const std::string& path) {
+  const std::string temporary = path + ".tmp";
+  const bool drawn = run_converter(
+      {"rsvg-convert", "-f", format, "-z", format == "png" ? "2" : "1", "-o", temporary, svg});
+  std::error_code error;
+  if (drawn) fs::rename(temporary, path, error);
+  if (drawn && !error) return true;
+  fs::remove(temporary, error);
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> write_csv(const ResultStore& store) {
+  std::vector<std::string> paths;
+  for (const std::string& kind : kinds_in(store.study())) {
+    paths.push_back((fs::path(store.folder()) / (kind + ".csv")).string());
+    write_text_file(paths.back(), store.table(kind).csv());
+  }
+  return paths;
+}
+
+Report write_report(const ResultStore& store) {
+  const Study& study = store.study();
+  std::vector<FigureData> figures;
+  for (const FigureSpec& spec : study.figures) {
+    figures.push_back(summarise(spec, store.table(spec.kind), study.seed));
+  }
+  Report report;
+  report.files = write_csv(store);
+  const fs::path folder(store.folder());
+  const auto write = [&](const fs::path& path, const std::string& text) {
+    write_text_file(path.string(), text);
+    report.files.push_back(path.string());
+  };
+  write(folder / "points.csv", points_csv(figures));
+  write(folder / "curves.csv", curves_csv(figures));
+  std::error_code error;
+  fs::create_directories(folder / "figures", error);
+  for (const FigureData& figure : figures) {
+    const fs::path svg = folder / "figures" / (figure.spec.name + ".svg");
+    write(svg, chart_svg(figure));
+    for (const char* format : {"png", "pdf"}) {
+      const std::string path = fs::path(svg).replace_extension(format).string();
+      if (convert(svg.string(), format, path)) {
+        report.files.push_back(path);
+      } else {
+        report.pictures_missing = "PNG and PDF figures need rsvg-convert (package librsvg2-bin)";
+      }
+    }
+  }
+  report.answer = answer_text(study, figures);
+  report.page = (folder / "report.html").string();
+  write(report.page, report_html(store, figures));
+  return report;
+}
+
+}  // namespace oas

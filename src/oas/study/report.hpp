@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oas/study/result_store.hpp"
+#include "oas/study/summary.hpp"
+
+namespace oas {
+
+/// What a report wrote.
+struct Report {
+  std::string page;                ///< path of report.html
+  std::string answer;              ///< the answer in one sentence
+  std::vector<std::string> files;  ///< all files written
+  /// Empty, or why there are no PNG and PDF files beside the SVG ones.
+  std::string pictures_missing;
+};
+
+/// All rows of every kind as <kind>.csv in the store's folder; returns the paths.
+std::vector<std::string> write_csv(const ResultStore& store);
+
+/// Writes, into the store's folder and from what is stored alone: the CSV files, points.csv and
+/// curves.csv (the numbers in the figures), figures/NAME.svg, .png and .pdf, and report.html, one
+/// page that holds everything and asks for nothing else. Throws as the store and as AtomicFile do.
+[[nodiscard]] Report write_report(const ResultStore& store);
+
+/// The page's text.
+[[nodiscard]] std::string report_html(const ResultStore& store,
+                                      const std::vector<FigureData>& figures);
+
+}  // namespace oas

@@ -1,0 +1,64 @@
+#include "oas/study/result_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+std::string quoted_where_needed(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string to_csv(const Cell& cell) {
+  struct Visitor {
+    std::string operator()(std::monostate /*nothing*/) const { return {}; }
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const {
+      return std::isfinite(number) ? fmt::format("{}", number) : std::string();
+    }
+    std::string operator()(const std::string& text) const { return quoted_where_needed(text); }
+  };
+  return std::visit(Visitor{}, cell);
+}
+
+std::string to_csv(const ResultRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + to_csv(row[i]);
+  return text + '\n';
+}
+
+double to_number(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return *number;
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*integer);
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::size_t ResultTable::column(std::string_view name) const {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  OAS_REQUIRE(found != columns.end(), "{}: no column '{}'; there are {}", kind, name,
+              fmt::join(columns, ", "));
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+std::string ResultTable::csv() const {
+  std::string text = fmt::format("{}\n", fmt::join(columns, ","));
+  for (const ResultRow& row : rows) text += to_csv(row);
+  return text;
+}
+
+}  // namespace oas

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "oas/core/parallel.hpp"
+#include "oas/study/result_store.hpp"
+#include "oas/study/study.hpp"
+
+namespace oas {
+
+/// How far a study is.
+struct StudyProgress {
+  std::int64_t done = 0;  ///< units, those of earlier runs included
+  std::int64_t total = 0;
+  double work_done = 0.0;  ///< share of the work of this run, in [0, 1]
+};
+
+struct StudyRunOptions {
+  Parallelism parallelism;
+  /// Asked often, from any thread: true ends the run within a moment; finished units stay.
+  std::function<bool()> stop;
+  /// Told after each unit, one call at a time.
+  std::function<void(const StudyProgress&)> progress;
+};
+
+/// What a run came to.
+struct StudyRun {
+  enum class Status { complete, stopped, failed };
+  Status status = Status::stopped;
+  std::int64_t skipped = 0;    ///< units that were there before
+  std::int64_t finished = 0;   ///< in this run
+  std::int64_t failed = 0;     ///< in this run; stored with their messages
+  std::int64_t remaining = 0;  ///< still to do, failed ones included
+  std::string first_failure;   ///< "task …: message" of the failed unit of lowest number
+};
+
+/// Runs all units of the store's study that are not there yet, longest first, and stores each when
+/// it is finished. A unit that throws is recorded as failed and the others go on; failed units are
+/// tried again by the next run. What is stored depends on the study alone, not on the threads, nor
+/// on how often the run was interrupted. Throws what the store throws.
+[[nodiscard]] StudyRun run_study(ResultStore& store, const StudyRunOptions& options = {});
+
+/// Runs one unit again and compares its rows with those stored, as CSV text.
+struct Replay {
+  bool equal = false;
+  std::string stored;
+  std::string again;
+};
+[[nodiscard]] Replay replay_unit(const ResultStore& store, std::int64_t number);
+
+}  // namespace oas

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "oas/core/rng.hpp"
+
+namespace oas {
+
+/// A mean with a confidence interval.
+struct MeanInterval {
+  double mean = 0.0;
+  double lower = 0.0;  ///< NaN, as upper, when there are fewer than two values
+  double upper = 0.0;
+  int count = 0;
+};
+
+/// Student's interval x̄ ± t_{n-1} s/√n: exact for normal values, too narrow for few skewed ones.
+/// Throws InvalidArgument on no values or a level outside (0, 1).
+[[nodiscard]] MeanInterval student_interval(std::span<const double> values, double level = 0.95);
+
+/// Bootstrap-t interval: quantiles of (x̄* - x̄)/se* over resamples in place of Student's t, so that
+/// skewness is taken in. With fewer than 5 values, or when they are all equal, Student's.
+[[nodiscard]] MeanInterval bootstrap_interval(std::span<const double> values, double level,
+                                              int resamples, Rng& rng);
+
+/// Least-squares slope of log y against log x over the points where both are positive; nothing when
+/// those are fewer than two distinct x.
+[[nodiscard]] std::optional<double> log_log_slope(std::span<const double> x,
+                                                  std::span<const double> y);
+
+/// The middle value, or the mean of the two in the middle. Throws InvalidArgument on no values.
+[[nodiscard]] double median(std::span<const double> values);
+
+}  // namespace oas

@@ -1,0 +1,377 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/study/detail/toml_fields.hpp"
+#include "oas/study/kinds.hpp"
+#include "oas/study/study.hpp"
+#include "oas/study/summary.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::int64_t kMaxUnits = 100'000;
+constexpr std::size_t kMaxAxis = 1000;
+// Beyond this neighbouring integers are one double, and readers of CSV lose the last digits.
+constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
+
+// One setting with all values that it takes in a sweep, and where it stands in the file.
+struct Axis {
+  std::string name;
+  std::vector<SettingValue> values;
+  toml::source_position place;
+};
+
+class StudyReader : private detail::TomlFields {
+ public:
+  StudyReader(std::string_view text, const std::string& file, bool quick)
+      : TomlFields(file), text_(text), quick_(quick) {}
+
+  Study read() {
+    const toml::table root = parse(text_);
+    require_keys(root, "the study",
+                 {"format", "name", "title", "question", "claim", "answer", "seed", "replications",
+                  "defaults", "sweep", "figure", "agents", "quick"});
+    study_.quick = quick_;
+    study_.file = file();
+    study_.source = std::string(text_);
+    read_head(root);
+    read_quick(root);
+    read_agents(root);
+    read_sweeps(root);
+    read_figures(root);
+    try {
+      check_answer(study_);
+    } catch (const InvalidArgument& error) {
+      fail(root["answer"].node(), error.what());
+    }
+    return std::move(study_);
+  }
+
+ private:
+  void read_head(const toml::table& root) {
+    const std::string format = text_of(root, "format");
+    if (format != "oas-study/1") {
+      fail(root.get("format"),
+           fmt::format("format is '{}'; this program reads oas-study/1", format));
+    }
+    study_.name = text_of(root, "name");
+    if (!detail::is_name(study_.name)) {
+      fail(root.get("name"), "name must be of letters, digits, '_', '-' and '.', at most 64");
+    }
+    study_.title = text_of(root, "title");
+    study_.question = text_of(root, "question");
+    study_.claim = text_of(root, "claim", "");
+    study_.answer = text_of(root, "answer", "");
+    study_.seed = static_cast<std::uint64_t>(integer_of(root, "seed", 1, 0, kMaxSeed));
+    study_.replications = integer_of(root, "replications", 10, 1, kMaxUnits);
+  }
+
+  // The overrides are checked whether or not they are used.
+  void read_quick(const toml::table& root) {
+    const toml::table* quick = table_of(root, "quick");
+    if (quick == nullptr) {
+      if (quick_) fail(&root, "the study has no [quick] table, so there is no quick version");
+      return;
+    }
+    require_keys(*quick, "[quick]", {"replications", "settings", "sweeps", "agents", "only"});
+    const std::int64_t replications =
+        integer_of(*quick, "replications", study_.replications, 1, kMaxUnits);
+    if (quick_) study_.replications = replications;
+    quick_settings_ = table_of(*quick, "settings");
+    quick_sweeps_ = table_of(*quick, "sweeps");
+    quick_agents_ = table_of(*quick, "agents");
+    if (const toml::node* only = quick->get("only")) {
+      for (std::string& name : list_of(*only, "only")) quick_only_.insert(std::move(name));
+    }
+  }
+
+  void read_agent_tables(const toml::table& tables) {
+    for (const auto& [label, node] : tables) {
+      if (!detail::is_name(label.str())) fail(label.source().begin, "a bad name for an agent");
+      if (!node.is_table()) fail(&node, fmt::format("agents.{} must be a table", label.str()));
+      auto& [settings, place] = agents_[std::string(label.str())];
+      place = node.source().begin;
+      for (const auto& [key, value] : *node.as_table()) {
+        settings.set(std::string(key.str()), scalar_of(value, key.str()));
+      }
+    }
+  }
+
+  void read_agents(const toml::table& root) {
+    if (const toml::table* tables = table_of(root, "agents")) read_agent_tables(*tables);
+    if (quick_agents_ == nullptr) return;
+    const auto full = agents_;
+    read_agent_tables(*quick_agents_);
+    if (!quick_) agents_ = full;
+  }
+
+  SettingValue value_of(const toml::node& node, const TaskSetting& info) const {
+    switch (info.type) {
+      case SettingType::integer:
+        if (const auto value = node.value_exact<std::int64_t>()) return *value;
+        break;
+      case SettingType::number_or_text:
+      case SettingType::number:
+        if (const auto value = node.value<double>(); node.is_number() && std::isfinite(*value)) {
+          return *value;
+        }
+        if (info.type == SettingType::number) break;
+        [[fallthrough]];
+      case SettingType::text:
+        if (const auto value = node.value_exact<std::string>(); value && value->size() <= 64) {
+          return *value;
+        }
+        break;
+      case SettingType::list:
+        return list_of(node, info.name);
+    }
+    constexpr std::array<const char*, 5> kWanted = {"an integer", "a finite number", "a short text",
+                                                    "a finite number or a rule", "a list"};
+    fail(&node, fmt::format("{} must be {}, or a list of such values", info.name,
+                            kWanted[static_cast<std::size_t>(info.type)]));
+  }
+
+  // A list varies; a setting that is itself a list varies as a list of lists.
+  Axis axis_of(const toml::key& key, const toml::node& node, const TaskSetting& info) const {
+    Axis axis{std::string(key.str()), {}, key.source().begin};
+    const toml::array* items = node.as_array();
+    const bool nested = items != nullptr && !items->empty() && items->front().is_array();
+    if (items == nullptr || (info.type == SettingType::list && !nested)) {
+      axis.values.push_back(value_of(node, info));
+      return axis;
+    }
+    if (items->empty() || items->size() > kMaxAxis) {
+      fail(&node,
+           fmt::format("{} has {} values; 1 to {} can be", key.str(), items->size(), kMaxAxis));
+    }
+    for (const toml::node& item : *items) axis.values.push_back(value_of(item, info));
+    return axis;
+  }
+
+  // Adds the settings of a table, replacing those that are there. TaskSettings that this kind does
+  // not know are errors in a sweep of its own; in [defaults] they may be meant for other kinds.
+  void merge(const toml::table& table, const TaskKind& kind, bool own, std::vector<Axis>& axes) {
+    for (const auto& [key, node] : table) {
+      if (own && (key.str() == "name" || key.str() == "kind")) continue;
+      const auto known = std::find_if(kind.settings.begin(), kind.settings.end(),
+                                      [&](const TaskSetting& i) { return i.name == key.str(); });
+      if (known == kind.settings.end()) {
+        if (!own && known_to_any(key.str())) continue;
+        std::vector<std::string_view> names;
+        for (const TaskSetting& info : kind.settings) names.push_back(info.name);
+        fail(key.source().begin, fmt::format("unknown setting '{}' for kind '{}'; known are {}",
+                                             key.str(), kind.name, fmt::join(names, ", ")));
+      }
+      Axis axis = axis_of(key, node, *known);
+      const auto old = std::find_if(axes.begin(), axes.end(),
+                                    [&](const Axis& a) { return a.name == axis.name; });
+      if (old == axes.end()) {
+        axes.push_back(std::move(axis));
+      } else {
+        old->values = std::move(axis.values);
+      }
+    }
+  }
+
+  static bool known_to_any(std::string_view name) {
+    const auto kinds = task_kinds();
+    return std::any_of(kinds.begin(), kinds.end(), [&](const TaskKind& kind) {
+      return std::any_of(kind.settings.begin(), kind.settings.end(),
+                         [&](const TaskSetting& info) { return info.name == name; });
+    });
+  }
+
+  void read_sweeps(const toml::table& root) {
+    const toml::node* node = root.get("sweep");
+    if (node == nullptr || !node->is_array() || node->as_array()->empty()) {
+      fail(node == nullptr ? &root : node, "a study needs at least one [[sweep]]");
+    }
+    const toml::table* defaults = table_of(root, "defaults");
+    for (const toml::node& item : *node->as_array()) {
+      if (!item.is_table()) fail(&item, "sweep must be a list of tables [[sweep]]");
+      const toml::table& sweep = *item.as_table();
+      const std::string name = text_of(sweep, "name");
+      if (!detail::is_name(name)) fail(sweep.get("name"), "a bad name for a sweep");
+      if (!sweeps_.insert(name).second) fail(sweep.get("name"), "a second sweep of this name");
+      const TaskKind& kind = kind_of(sweep);
+      std::vector<Axis> axes;
+      if (defaults != nullptr) merge(*defaults, kind, false, axes);
+      merge(sweep, kind, true, axes);
+      if (quick_) merge_quick(name, kind, axes);
+      if (!quick_ || quick_only_.empty() || quick_only_.contains(name)) {
+        expand(name, kind, std::move(axes), sweep);
+      }
+    }
+    for (const std::string& name : quick_only_) {
+      if (!sweeps_.contains(name)) fail(root["quick"]["only"].node(), "no sweep " + name);
+    }
+    if (quick_sweeps_ == nullptr) return;
+    for (const auto& [name, table] : *quick_sweeps_) {
+      if (!sweeps_.contains(std::string(name.str()))) {
+        fail(name.source().begin, fmt::format("no sweep is called '{}'", name.str()));
+      }
+    }
+  }
+
+  void merge_quick(const std::string& name, const TaskKind& kind, std::vector<Axis>& axes) {
+    if (quick_settings_ != nullptr) merge(*quick_settings_, kind, false, axes);
+    if (quick_sweeps_ == nullptr) return;
+    if (const toml::table* own = table_of(*quick_sweeps_, name)) merge(*own, kind, true, axes);
+  }
+
+  const TaskKind& kind_of(const toml::table& table) const {
+    const std::string name = text_of(table, "kind");
+    try {
+      return find_task_kind(name);
+    } catch (const InvalidArgument& error) {
+      fail(table.get("kind"), error.what());
+    }
+  }
+
+  void expand(const std::string& sweep, const TaskKind& kind, std::vector<Axis> axes,
+              const toml::table& table) {
+    // In the order of the file, whatever the order of the parser's map.
+    std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+    });
+    std::vector<std::size_t> at(axes.size(), 0);
+    while (true) {
+      Task task{sweep, sweep, std::string(kind.name), {}, {}, study_.seed};
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        const SettingValue& value = axes[i].values[at[i]];
+        task.settings.set(axes[i].name, value);
+        if (axes[i].values.size() > 1) task.name += "/" + axes[i].name + "=" + to_text(value);
+      }
+      add(std::move(task), kind, table);
+      std::size_t i = axes.size();
+      while (i > 0 && ++at[i - 1] == axes[i - 1].values.size()) at[--i] = 0;
+      if (i == 0) return;
+    }
+  }
+
+  void add(Task task, const TaskKind& kind, const toml::table& table) {
+    if (kind.has_agent) {
+      const std::string label = task.settings.text("agent", "");
+      const auto found = agents_.find(label);
+      if (found != agents_.end()) task.agent = found->second.first;
+      if (!task.agent.has("agent")) task.agent.set("agent", label);
+    }
+    try {
+      kind.check(task);
+    } catch (const InvalidArgument& error) {
+      fail(&table, fmt::format("task {}: {}", task.name, error.what()));
+    }
+    if (!names_.insert(task.name).second) fail(&table, "two tasks are called " + task.name);
+    study_.tasks.push_back(std::move(task));
+    if (study_.num_units() > kMaxUnits) {
+      fail(&table, fmt::format("more than {} tasks times replications", kMaxUnits));
+    }
+  }
+
+  void read_figures(const toml::table& root) {
+    const toml::node* node = root.get("figure");
+    if (node == nullptr) return;
+    if (!node->is_array()) fail(node, "figure must be a list of tables [[figure]]");
+    std::set<std::string> names;
+    for (const toml::node& item : *node->as_array()) {
+      if (!item.is_table()) fail(&item, "figure must be a list of tables [[figure]]");
+      FigureSpec figure = figure_of(*item.as_table());
+      if (!detail::is_name(figure.name) || !names.insert(figure.name).second) {
+        fail(&item, fmt::format("a bad or second figure name '{}'", figure.name));
+      }
+      study_.figures.push_back(std::move(figure));
+    }
+  }
+
+  FigureSpec figure_of(const toml::table& table) const {
+    require_keys(table, "[[figure]]",
+                 {"name", "title", "caption", "kind", "sweep", "x", "y", "series", "panel", "where",
+                  "last", "log", "panel_label", "x_label", "y_label", "predicted", "fit_decades",
+                  "interval", "paired"});
+    FigureSpec figure;
+    figure.name = text_of(table, "name");
+    figure.title = text_of(table, "title");
+    figure.caption = text_of(table, "caption", "");
+    figure.kind = kind_of(table).name;
+    figure.sweep = text_of(table, "sweep", "");
+    if (!figure.sweep.empty() && !sweeps_.contains(figure.sweep)) {
+      fail(table.get("sweep"), fmt::format("no sweep is called '{}'", figure.sweep));
+    }
+    figure.x = column_of(table, "x", std::nullopt);
+    figure.y = column_of(table, "y", std::nullopt);
+    figure.series = column_of(table, "series", std::nullopt);
+    figure.panel = column_of(table, "panel", "");
+    if (const toml::table* where = table_of(table, "where")) {
+      for (const auto& [key, value] : *where) {
+        check_column(table, key.str(), key.source().begin);
+        figure.where[std::string(key.str())] = to_text(scalar_of(value, key.str()));
+      }
+    }
+    figure.last = flag_of(table, "last", false);
+    const std::string log = text_of(table, "log", "xy");
+    if (log != "" && log != "x" && log != "y" && log != "xy") {
+      fail(table.get("log"), "log must be \"\", \"x\", \"y\" or \"xy\"");
+    }
+    figure.log_x = log.find('x') != std::string::npos;
+    figure.log_y = log.find('y') != std::string::npos;
+    figure.panel_label = text_of(table, "panel_label", figure.panel);
+    figure.x_label = text_of(table, "x_label", figure.x);
+    figure.y_label = text_of(table, "y_label", figure.y);
+    figure.predicted = number_of(table, "predicted");
+    figure.fit_decades = number_of(table, "fit_decades");
+    const std::string interval = text_of(table, "interval", "student");
+    if (interval != "student" && interval != "bootstrap") {
+      fail(table.get("interval"), "interval must be \"student\" or \"bootstrap\"");
+    }
+    figure.bootstrap = interval == "bootstrap";
+    figure.paired = text_of(table, "paired", "");
+    return figure;
+  }
+
+  std::string column_of(const toml::table& table, std::string_view key,
+                        std::optional<std::string> fallback) const {
+    std::string name = text_of(table, key, std::move(fallback));
+    if (!name.empty()) check_column(table, name, table.get(key)->source().begin);
+    return name;
+  }
+
+  void check_column(const toml::table& table, std::string_view name,
+                    const toml::source_position& place) const {
+    const TaskKind& kind = kind_of(table);
+    const auto has = [&](const auto& columns) {
+      return std::find(std::begin(columns), std::end(columns), name) != std::end(columns);
+    };
+    if (has(kind.columns) || has(kKeyColumns)) return;
+    fail(place, fmt::format("kind '{}' has no column '{}'; there are {}, {}", kind.name, name,
+                            fmt::join(kKeyColumns, ", "), fmt::join(kind.columns, ", ")));
+  }
+
+  std::string_view text_;
+  bool quick_;
+  Study study_;
+  const toml::table* quick_settings_ = nullptr;
+  const toml::table* quick_sweeps_ = nullptr;
+  const toml::table* quick_agents_ = nullptr;
+  std::set<std::string> quick_only_;
+  std::map<std::string, std::pair<TaskSettings, toml::source_position>> agents_;
+  std::set<std::string> sweeps_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+Study parse_study(std::string_view text, const std::string& file, bool quick) {
+  return StudyReader(text, file, quick).read();
+}
+
+}  // namespace oas

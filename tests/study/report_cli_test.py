@@ -1,0 +1,121 @@
+"""The page that `oas study report` writes: complete, alone, and alive in a browser."""
+
+import html.parser
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import unittest
+
+from support import CliCase
+from run_cli_test import STUDY, UNITS
+
+BROWSER = shutil.which("chromium")
+
+# Runs in the page after it has loaded: clicks a column twice and says what it saw.
+PROBE = """<script>
+window.addEventListener("load", function () {
+  var table = document.querySelector("table.sortable"), rows = function () {
+    return Array.from(table.tBodies[0].rows).map(function (r) { return r.cells[4].textContent; });
+  };
+  var button = table.querySelectorAll("th button")[4], seen = {before: rows()};
+  button.click(); seen.up = rows(); button.click(); seen.down = rows();
+  seen.figures = Array.from(document.querySelectorAll("svg.chart")).map(function (s) {
+    var box = s.getBoundingClientRect(); return box.width > 300 && box.height > 150; });
+  seen.requests = performance.getEntriesByType("resource").map(function (e) { return e.name; });
+  seen.wide = document.documentElement.scrollWidth > window.innerWidth + 1;
+  document.body.setAttribute("data-seen", JSON.stringify(seen));
+});
+</script></body>"""
+
+
+class Balance(html.parser.HTMLParser):
+    """Checks that tags close, and collects whatever would be fetched."""
+    VOID = {"meta", "link", "br", "img", "input"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.fetched, self.count = [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.fetched += [v for k, v in attrs if k in ("src", "href") and not v.startswith("data:")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+
+class Page(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.write("small.toml", STUDY.replace("pairs = 60000", "pairs = 2000"))
+        self.good("study", "run", "small.toml", "-o", "r")
+        self.written = self.good_json("study", "report", "r")
+
+    def page(self):
+        return self.read("r/report.html").decode()
+
+    def test_structure(self):
+        parser = Balance()
+        parser.feed(self.page())
+        self.assertEqual(parser.open, [])
+        self.assertEqual(parser.fetched, [])
+        self.assertEqual(parser.count["svg"], 1)
+        self.assertNotRegex(re.sub(r"http://www.w3.org/2000/svg", "", self.page()), r"https?://")
+        for part in ("A small study", "Does it survive?", self.written["answer"], "seed",
+                     f"{UNITS // 6} tasks × 6 replications", "0.1.0", "per_decade = 2", "cores"):
+            self.assertIn(part, self.page())
+        self.assertNotIn("?", self.written["answer"])
+
+    def test_files(self):
+        names = {path.split("r/", 1)[1] for path in self.written["files"]}
+        self.assertEqual(names, {"estimation.csv", "points.csv", "curves.csv", "report.html",
+                                 "figures/error.svg", "figures/error.png", "figures/error.pdf"})
+        self.assertTrue(self.read("r/figures/error.png").startswith(b"\x89PNG"))
+        self.assertTrue(self.read("r/figures/error.pdf").startswith(b"%PDF"))
+        before = self.read("r/figures/error.svg"), self.read("r/curves.csv")
+        self.good("study", "report", "r")
+        self.assertEqual((self.read("r/figures/error.svg"), self.read("r/curves.csv")), before)
+
+    def test_unfinished_results_say_so(self):
+        with sqlite3.connect(self.folder / "r/results.sqlite") as file:
+            file.execute("UPDATE units SET status = 'failed', message = 'a <bad> day' "
+                         "WHERE number = 3")
+        self.good("study", "report", "r")
+        self.assertIn("1 of 24 tasks are not finished", self.page())
+        self.assertIn("failed: a &lt;bad&gt; day", self.page())
+
+    @unittest.skipUnless(BROWSER, "no chromium here")
+    def test_in_a_browser(self):
+        (self.folder / "probe.html").write_text(self.page().replace("</body>", PROBE))
+        for width in (390, 1200):
+            result = subprocess.run(
+                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 f"--user-data-dir={self.folder}/profile", f"--window-size={width},900",
+                 "--enable-logging=stderr", "--virtual-time-budget=3000", "--dump-dom",
+                 f"file://{self.folder}/probe.html"],
+                capture_output=True, text=True, check=True, timeout=120)
+            self.assertNotIn("CONSOLE", result.stderr)
+            found = re.search(r'data-seen="([^"]*)"', result.stdout)
+            self.assertIsNotNone(found, result.stdout[-500:])
+            seen = json.loads(found.group(1).replace("&quot;", '"'))
+            self.assertEqual(seen["figures"], [True])
+            self.assertEqual(seen["requests"], [])
+            self.assertFalse(seen["wide"])
+            numbers = [float(text) for text in seen["up"]]
+            self.assertEqual(numbers, sorted(numbers))
+            self.assertEqual(seen["down"], seen["up"][::-1])
+            self.assertEqual(sorted(seen["before"]), sorted(seen["up"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "oas/core/contracts.hpp"
+#include "oas/study/kinds.hpp"
+#include "oas/study/study.hpp"
+#include "study/study_support.hpp"
+
+namespace oas {
+namespace {
+
+using test::small_study;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+std::string error_of(const std::string& text, bool quick = false) {
+  try {
+    static_cast<void>(parse_study(text, "s.toml", quick));
+  } catch (const ParseError& error) {
+    EXPECT_GT(error.line(), 0) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(StudyToml, TasksAreTheCrossProductInTheOrderOfTheFile) {
+  const Study study = parse_study(small_study(), "s.toml");
+  ASSERT_EQ(study.tasks.size(), 4U);
+  EXPECT_EQ(study.tasks[0].name, "a/size=2x2x2/iota=1/(10A)");
+  EXPECT_EQ(study.tasks[1].name, "a/size=2x2x2/iota=0.25");
+  EXPECT_EQ(study.tasks[2].name, "a/size=3x2x4/iota=1/(10A)");
+  EXPECT_EQ(study.num_units(), 12);
+  EXPECT_EQ(study.unit(7).task, 2U);
+  EXPECT_EQ(study.unit(7).replication, 1U);
+  EXPECT_EQ(study.tasks[0].settings.integer("pairs", 0), 2000);
+}
+
+TEST(StudyToml, QuickOverridesOnlyWhenAsked) {
+  const Study quick = parse_study(small_study(), "s.toml", true);
+  EXPECT_EQ(quick.num_units(), 2);
+  EXPECT_NE(quick.hash(), parse_study(small_study(), "s.toml").hash());
+  EXPECT_EQ(quick.tasks[0].name, "a/iota=1/(10A)");
+}
+
+TEST(StudyToml, HashIsOfWhatResultsDependOn) {
+  const std::string text = small_study();
+  const std::string hash = parse_study(text, "s.toml").hash();
+  EXPECT_EQ(parse_study(replaced(text, "Does it work?", "Well?"), "t.toml").hash(), hash);
+  EXPECT_EQ(parse_study(replaced(text, "pairs = 2000", "pairs=2_000 # same"), "t").hash(), hash);
+  EXPECT_NE(parse_study(replaced(text, "pairs = 2000", "pairs = 2001"), "s").hash(), hash);
+  EXPECT_NE(parse_study(replaced(text, "seed = 7", "seed = 8"), "s").hash(), hash);
+}
+
+TEST(StudyToml, ErrorsNameFileLineAndColumn) {
+  const std::string text = small_study();
+  EXPECT_THAT(error_of("x = = 1"), HasSubstr("s.toml:1:"));
+  EXPECT_THAT(error_of(replaced(text, "seed = 7", "sead = 7")),
+              AllOf(HasSubstr("s.toml:6:1:"), HasSubstr("unknown key 'sead'")));
+  EXPECT_THAT(error_of(replaced(text, "first_pairs", "fist_pairs")),
+              AllOf(HasSubstr("s.toml:12:1:"), HasSubstr("unknown setting 'fist_pairs'")));
+  EXPECT_THAT(error_of(replaced(text, "pairs = 2000", "pairs = 2000.5")),
+              AllOf(HasSubstr("s.toml:11:"), HasSubstr("an integer")));
+  EXPECT_THAT(error_of(replaced(text, "\"estimation\"", "\"estimating\"")),
+              HasSubstr("unknown kind 'estimating'; known are estimation, learning"));
+  EXPECT_THAT(error_of(replaced(text, "oas-study/1", "oas-study/2")), HasSubstr("oas-study/2"));
+  EXPECT_THAT(error_of(replaced(text, "y = \"error\"", "y = \"errors\"")),
+              HasSubstr("no column 'errors'"));
+  EXPECT_THAT(error_of(replaced(text, "error.slope", "error.slop")), HasSubstr("no statistic"));
+  EXPECT_THAT(error_of(replaced(text, "{error.count", "{errors.count")),
+              HasSubstr("no figure is called 'errors'"));
+}
+
+TEST(StudyToml, ErrorsOfTheKindNameTheTask) {
+  const std::string text = small_study();
+  EXPECT_THAT(error_of(replaced(text, "\"3x2x4\"", "\"3x2\"")),
+              AllOf(HasSubstr("task a/size=3x2/"), HasSubstr("SxAxO")));
+  EXPECT_THAT(error_of(replaced(text, "0.25]", "0.75]")), HasSubstr("0.75"));
+  EXPECT_THAT(error_of(replaced(text, "\"3x2x4\"", "\"4x2x3\"")), HasSubstr("4 states"));
+  EXPECT_THAT(error_of(small_study("estimators = [\"oas\", \"oars\"]")), HasSubstr("'oars'"));
+  EXPECT_THAT(error_of(small_study("policy = \"greedy\"")), HasSubstr("unknown policy 'greedy'"));
+  EXPECT_THAT(error_of(small_study("", 60'000)), HasSubstr("100000"));
+}
+
+TEST(StudyToml, QuickMustExistAndBeSound) {
+  const std::string text = small_study();
+  EXPECT_THAT(error_of(replaced(text, "[quick.settings]", "[quick.setings]")),
+              HasSubstr("unknown key 'setings'"));
+  const std::string none = text.substr(0, text.find("[quick]"));
+  EXPECT_EQ(error_of(none), "no error");
+  EXPECT_THAT(error_of(none, true), HasSubstr("no [quick] table"));
+}
+
+TEST(StudyToml, AgentsHaveTablesOfTheirOwn) {
+  const std::string learning = R"(
+[[sweep]]
+name = "b"
+kind = "learning"
+steps = 1000
+checkpoints = 2
+agent = ["careful", "uniform"]
+[agents.careful]
+agent = "oas-ucrl"
+radius_scale = 0.5
+)";
+  const Study study = parse_study(small_study(learning), "s.toml");
+  const Task& careful = study.tasks[4];
+  EXPECT_EQ(careful.name, "b/agent=careful");
+  EXPECT_EQ(careful.agent.text("agent", ""), "oas-ucrl");
+  EXPECT_EQ(careful.agent.number("radius_scale", 0.0), 0.5);
+  EXPECT_EQ(study.tasks[5].agent.text("agent", ""), "uniform");
+  EXPECT_THAT(error_of(small_study(replaced(learning, "radius_scale", "radius"))),
+              HasSubstr("oas-ucrl has no setting 'radius'"));
+  EXPECT_THAT(error_of(small_study(replaced(learning, "\"uniform\"]", "\"unifrom\"]"))),
+              HasSubstr("unifrom"));
+}
+
+// The studies of the tree, full and quick.
+TEST(StudyToml, AllStudiesOfTheTreeAreSound) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(OAS_SOURCE_DIR "/studies")) {
+    if (entry.path().extension() != ".toml") continue;
+    ++count;
+    const Study full = read_study(entry.path().string());
+    const Study quick = read_study(entry.path().string(), true);
+    EXPECT_EQ(full.name, entry.path().stem());
+    EXPECT_FALSE(full.answer.empty());
+    EXPECT_FALSE(full.figures.empty());
+    EXPECT_LT(quick.num_units(), full.num_units());
+  }
+  EXPECT_GE(count, 1);
+}
+
+}  // namespace
+}  // namespace oas
