@@ -13,6 +13,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/io/model_file.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
@@ -29,13 +30,6 @@ double now() {
 bool file_exists(const std::string& path) {
   struct stat info = {};
   return stat(path.c_str(), &info) == 0;
-}
-
-// Characters of UTF-8 text: bytes that do not continue one.
-std::size_t columns_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
 }
 
 void write_stdout(const std::string& text) {
@@ -127,13 +121,14 @@ void Table::add(std::vector<std::string> row) { rows_.push_back(std::move(row));
 std::string Table::text(const std::string& indent) const {
   std::vector<std::size_t> width(rows_.front().size(), 0);
   for (const auto& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], columns_of(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c)
+      width[c] = std::max(width[c], num_characters(row[c]));
   }
   std::string out;
   for (const auto& row : rows_) {
-    out += indent + row[0] + std::string(width[0] - columns_of(row[0]), ' ');
+    out += indent + row[0] + std::string(width[0] - num_characters(row[0]), ' ');
     for (std::size_t c = 1; c < row.size(); ++c) {
-      out += std::string(2 + width[c] - columns_of(row[c]), ' ') + row[c];
+      out += std::string(2 + width[c] - num_characters(row[c]), ' ') + row[c];
     }
     out += '\n';
   }

@@ -1,6 +1,4 @@
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +11,7 @@
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
+#include "oas/core/programs.hpp"
 #include "oas/planning/extended_value_iteration.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
@@ -64,19 +63,6 @@ Plan optimistic_plan(const Pomdp& model, const Options& options) {
 bool ends_with(const std::string& text, const std::string& ending) {
   return text.size() >= ending.size() &&
          text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-// True when the program exists and succeeded.
-bool run_program(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
-    return false;
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // SVG as it is; PNG through whichever converter is installed.

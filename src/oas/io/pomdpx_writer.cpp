@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/io/detail/number_text.hpp"
 #include "oas/io/detail/plain_names.hpp"
 #include "oas/io/pomdpx.hpp"
@@ -20,26 +21,6 @@ bool is_word(std::string_view name) {
 }
 
 bool keeps_in_xml(char c) { return !is_space(c); }
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 class PomdpxWriter {
  public:
@@ -75,7 +56,7 @@ class PomdpxWriter {
     auto plain = detail::plain_names(labels, kind, is_word, keeps_in_xml);
     if (!plain.warning.empty()) warnings_.push_back(std::move(plain.warning));
     for (std::string& name : plain.names) {
-      name = labels.has_names() ? escaped(name) : fmt::format("{}{}", kind.front(), name);
+      name = labels.has_names() ? escape_markup(name) : fmt::format("{}{}", kind.front(), name);
     }
     return std::move(plain.names);
   }

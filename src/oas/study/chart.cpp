@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oas/study/detail/markup.hpp"
+#include "oas/core/markup.hpp"
 
 namespace oas {
 
@@ -244,13 +244,13 @@ class Chart {
     body_ += fmt::format(
         "<text class=\"ink\" transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\" "
         "font-size=\"14\" fill=\"#222222\">{}</text>\n",
-        (top + bottom) / 2.0, detail::escaped(figure_.spec.y_label));
+        (top + bottom) / 2.0, escape_markup(figure_.spec.y_label));
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {0:g} {1:g}\" "
         "width=\"{0:g}\" height=\"{1:g}\" role=\"img\" aria-label=\"{2}\" "
         "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
         "<rect class=\"paper\" width=\"{0:g}\" height=\"{1:g}\" fill=\"#ffffff\"/>\n{3}</svg>\n",
-        kWidth, bottom + 28.0, detail::escaped(figure_.spec.title), body_);
+        kWidth, bottom + 28.0, escape_markup(figure_.spec.title), body_);
   }
 
  private:
@@ -259,7 +259,7 @@ class Chart {
     body_ += fmt::format(
         "<text class=\"ink\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\" "
         "font-weight=\"{}\" fill=\"#222222\">{}</text>\n",
-        x, y, anchor, size, weight, detail::escaped(words));
+        x, y, anchor, size, weight, escape_markup(words));
   }
 
   void line(double x1, double y1, double x2, double y2, std::string_view css, double width,
@@ -283,7 +283,7 @@ class Chart {
     double x = 74.0;
     double y = 18.0;
     const auto place = [&](const std::string& label) {
-      const double needs = 46.0 + 7.4 * static_cast<double>(detail::num_characters(label));
+      const double needs = 46.0 + 7.4 * static_cast<double>(num_characters(label));
       if (x + needs > width && x > 74.0) {
         x = 74.0;
         y += 22.0;
@@ -365,7 +365,7 @@ class Chart {
       dots += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\" fill-opacity=\"{}\">"
           "<title>{}: {:.4g}{} at {:.6g}</title></circle>\n",
-          x, y, few ? 2.6 : 4.0, style.color, few ? 1 : 0, detail::escaped(series.label),
+          x, y, few ? 2.6 : 4.0, style.color, few ? 1 : 0, escape_markup(series.label),
           point.y.mean, interval_text(point.y), point.x);
     }
     body_ += fmt::format(

@@ -18,13 +18,6 @@ namespace {
 constexpr std::size_t kBlockSteps = 1 << 16;
 
 constexpr TaskSetting kEstimationSettings[] = {
-    {"size", SettingType::text, "states x actions x observations, as in 3x4x5"},
-    {"generator", SettingType::text, "default, or authors: peaks spread over (state, action)"},
-    {"epsilon", SettingType::number_or_text, "least transition probability; \"1/(5S)\""},
-    {"candidates", SettingType::integer, "random instances drawn, of which one is taken by rank"},
-    {"alpha_quantile", SettingType::number, "rank of its alpha among them"},
-    {"sigma_quantile", SettingType::number, "rank of its least singular value of T_a"},
-    {"alpha", SettingType::number, "noise is mixed into the sensors until alpha is this"},
     {"policy", SettingType::text, "who makes the log, see oas list"},
     {"policy_model", SettingType::text, "what the policy believes in: wrong or true dynamics"},
     {"iota", SettingType::number_or_text, "floor of the policy; \"1/(10A)\""},
@@ -168,7 +161,7 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
 TaskKind estimation_kind() {
   return {"estimation",
           "error of estimators against samples, on a random instance",
-          kEstimationSettings,
+          with_instance_settings(kEstimationSettings),
           kEstimationColumns,
           "pairs",
           false,

@@ -33,7 +33,7 @@ struct TaskContext {
 struct TaskKind {
   std::string_view name;
   std::string_view summary;
-  std::span<const TaskSetting> settings;
+  std::vector<TaskSetting> settings;
   std::span<const std::string_view> columns;
   std::string_view progress;  ///< the column that grows within a unit: samples or steps
   bool has_agent;             ///< whether the setting `agent` names a table [agents.NAME]

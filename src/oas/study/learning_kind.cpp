@@ -13,13 +13,6 @@ namespace oas::detail {
 namespace {
 
 constexpr TaskSetting kLearningSettings[] = {
-    {"size", SettingType::text, "states x actions x observations, as in 3x4x5"},
-    {"generator", SettingType::text, "default, or authors: peaks spread over (state, action)"},
-    {"epsilon", SettingType::number_or_text, "least transition probability; \"1/(5S)\""},
-    {"candidates", SettingType::integer, "random instances drawn, of which one is taken by rank"},
-    {"alpha_quantile", SettingType::number, "rank of its alpha among them"},
-    {"sigma_quantile", SettingType::number, "rank of its least singular value of T_a"},
-    {"alpha", SettingType::number, "noise is mixed into the sensors until alpha is this"},
     {"agent", SettingType::text, "agent, see oas list, or a table [agents.NAME]"},
     {"iota", SettingType::number_or_text, "floor of the oracle and of agents; \"1/(10A)\""},
     {"steps", SettingType::integer, "length of a run"},
@@ -182,7 +175,7 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
 TaskKind learning_kind() {
   return {"learning",
           "regret of an agent against steps, on a random instance",
-          kLearningSettings,
+          with_instance_settings(kLearningSettings),
           kLearningColumns,
           "step",
           true,

@@ -1,15 +1,12 @@
 #include "oas/study/report.hpp"
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <set>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
+#include "oas/core/programs.hpp"
 #include "oas/study/chart.hpp"
 
 namespace oas {
@@ -24,23 +21,10 @@ std::set<std::string> kinds_in(const Study& study) {
   return kinds;
 }
 
-// True when the program exists and succeeded.
-bool run_converter(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
-    return false;
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 // The picture appears complete or not at all.
 bool convert(const std::string& svg, const std::string& format, const std::string& path) {
   const std::string temporary = path + ".tmp";
-  const bool drawn = run_converter(
+  const bool drawn = run_program(
       {"rsvg-convert", "-f", format, "-z", format == "png" ? "2" : "1", "-o", temporary, svg});
   std::error_code error;
   if (drawn) fs::rename(temporary, path, error);

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oas/core/markup.hpp"
 #include "oas/core/version.hpp"
 #include "oas/study/chart.hpp"
-#include "oas/study/detail/markup.hpp"
 #include "oas/study/report.hpp"
 
 namespace oas {
 
 namespace {
-
-using detail::escaped;
 
 constexpr const char* kStyle = R"css(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1c; --soft: #5a5a5a;
@@ -103,7 +101,7 @@ std::string optional_interval(const std::optional<MeanInterval>& interval) {
 
 std::string head_cell(std::string_view words, bool is_text = false) {
   return fmt::format("<th{}><button type=\"button\">{}</button></th>",
-                     is_text ? " class=\"text\"" : "", escaped(words));
+                     is_text ? " class=\"text\"" : "", escape_markup(words));
 }
 
 // One row per curve.
@@ -122,8 +120,8 @@ std::string curves_table(const FigureData& figure) {
     for (const Series& series : panel.series) {
       const SeriesPoint& last = series.points.back();
       text += "<tr>";
-      if (panels) text += fmt::format("<td class=\"text\">{}</td>", escaped(panel.label));
-      text += fmt::format("<td class=\"text\">{}</td>", escaped(series.label));
+      if (panels) text += fmt::format("<td class=\"text\">{}</td>", escape_markup(panel.label));
+      text += fmt::format("<td class=\"text\">{}</td>", escape_markup(series.label));
       text += number_cell(last.y.count) + number_cell(last.x) + interval_cells(last.y) +
               optional_interval(series.slope);
       if (paired) text += optional_interval(series.difference);
@@ -135,7 +133,7 @@ std::string curves_table(const FigureData& figure) {
 
 std::string figure_section(const FigureData& figure) {
   const FigureSpec& spec = figure.spec;
-  std::string caption = escaped(spec.caption);
+  std::string caption = escape_markup(spec.caption);
   caption += fmt::format(" Lines are means over runs, bands 95 % intervals ({}).",
                          spec.bootstrap ? "bootstrap-t" : "Student");
   if (spec.predicted) {
@@ -143,16 +141,17 @@ std::string figure_section(const FigureData& figure) {
   }
   if (spec.fit_decades) {
     caption += fmt::format(" Exponents are fitted run by run to the last {:g} powers of ten of {}.",
-                           *spec.fit_decades, escaped(spec.x));
+                           *spec.fit_decades, escape_markup(spec.x));
   }
   return fmt::format(
       "<section id=\"{}\"><h2>{}</h2>\n<figure><div class=\"scroll\">{}</div>\n"
       "<figcaption>{}</figcaption></figure>\n{}</section>\n",
-      spec.name, escaped(spec.title), chart_svg(figure), caption, curves_table(figure));
+      spec.name, escape_markup(spec.title), chart_svg(figure), caption, curves_table(figure));
 }
 
 std::string fact_row(std::string_view name, std::string_view value) {
-  return fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), escaped(value));
+  return fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escape_markup(name),
+                     escape_markup(value));
 }
 
 std::string facts_section(const ResultStore& store) {
@@ -175,7 +174,7 @@ std::string facts_section(const ResultStore& store) {
   return text + fmt::format(
                     "</table>\n<details><summary>The study file</summary><pre>{}</pre></details>\n"
                     "</section>\n",
-                    escaped(study.source));
+                    escape_markup(study.source));
 }
 
 std::string state_notice(const ResultStore& store) {
@@ -189,8 +188,8 @@ std::string state_notice(const ResultStore& store) {
   for (const UnitResult& failed : store.failures()) {
     const Unit unit = study.unit(failed.number);
     text += fmt::format("<p class=\"answer warning\">Task {} ({}, replication {}) failed: {}</p>\n",
-                        failed.number, escaped(study.tasks[unit.task].name), unit.replication,
-                        escaped(failed.message));
+                        failed.number, escape_markup(study.tasks[unit.task].name), unit.replication,
+                        escape_markup(failed.message));
   }
   return text;
 }
@@ -203,16 +202,16 @@ std::string report_html(const ResultStore& store, const std::vector<FigureData>&
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style></head>\n<body>\n",
-      escaped(study.title), kStyle);
-  text +=
-      fmt::format("<header><p class=\"soft\">oas study · {}{}</p>\n<h1>{}</h1>\n",
-                  escaped(study.name), study.quick ? " · quick version" : "", escaped(study.title));
-  text += fmt::format("<p>{}</p>\n", escaped(study.question));
+      escape_markup(study.title), kStyle);
+  text += fmt::format("<header><p class=\"soft\">oas study · {}{}</p>\n<h1>{}</h1>\n",
+                      escape_markup(study.name), study.quick ? " · quick version" : "",
+                      escape_markup(study.title));
+  text += fmt::format("<p>{}</p>\n", escape_markup(study.question));
   if (!study.claim.empty()) {
-    text += fmt::format("<p class=\"soft\">The paper: {}</p>\n", escaped(study.claim));
+    text += fmt::format("<p class=\"soft\">The paper: {}</p>\n", escape_markup(study.claim));
   }
   const std::string answer = answer_text(study, figures);
-  if (!answer.empty()) text += fmt::format("<p class=\"answer\">{}</p>\n", escaped(answer));
+  if (!answer.empty()) text += fmt::format("<p class=\"answer\">{}</p>\n", escape_markup(answer));
   text += state_notice(store) + "</header>\n<main>\n";
   for (const FigureData& figure : figures) text += figure_section(figure);
   text += facts_section(store);

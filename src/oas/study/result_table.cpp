@@ -7,22 +7,9 @@
 #include <limits>
 
 #include "oas/core/contracts.hpp"
+#include "oas/io/csv_cell.hpp"
 
 namespace oas {
-
-namespace {
-
-std::string quoted_where_needed(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
-}  // namespace
 
 std::string to_csv(const Cell& cell) {
   struct Visitor {
@@ -31,7 +18,7 @@ std::string to_csv(const Cell& cell) {
     std::string operator()(double number) const {
       return std::isfinite(number) ? fmt::format("{}", number) : std::string();
     }
-    std::string operator()(const std::string& text) const { return quoted_where_needed(text); }
+    std::string operator()(const std::string& text) const { return csv_cell(text); }
   };
   return std::visit(Visitor{}, cell);
 }

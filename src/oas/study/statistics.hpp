@@ -19,8 +19,8 @@ struct MeanInterval {
 /// Throws InvalidArgument on no values or a level outside (0, 1).
 [[nodiscard]] MeanInterval student_interval(std::span<const double> values, double level = 0.95);
 
-/// Bootstrap-t interval: quantiles of (x̄* - x̄)/se* over resamples in place of Student's t, so that
-/// skewness is taken in. With fewer than 5 values, or when they are all equal, Student's.
+/// Bootstrap-t interval: quantiles of (x̄* - x̄)/se* over resamples in place of Student's t, so
+/// that skewness is taken in. With fewer than 5 values, or when they are all equal, Student's.
 [[nodiscard]] MeanInterval bootstrap_interval(std::span<const double> values, double level,
                                               int resamples, Rng& rng);
 

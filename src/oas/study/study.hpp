@@ -82,7 +82,7 @@ struct Study {
 
 /// Reads a study. `quick`: with the overrides of its [quick] table. Throws ParseError with file,
 /// line and column on bad TOML, on an unknown key, setting, kind or column, on a wrong type or a
-/// value that the kind refuses, and on more than 100,000 units.
+/// value that the kind refuses, and on more than 10,000 tasks or 100,000 units.
 [[nodiscard]] Study parse_study(std::string_view text, const std::string& file, bool quick = false);
 
 /// The same from a file. Throws InvalidArgument when it cannot be read.

@@ -20,6 +20,7 @@ namespace oas {
 namespace {
 
 constexpr std::int64_t kMaxUnits = 100'000;
+constexpr std::size_t kMaxTasks = 10'000;
 constexpr std::size_t kMaxAxis = 1000;
 // Beyond this neighbouring integers are one double, and readers of CSV lose the last digits.
 constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
@@ -273,8 +274,9 @@ class StudyReader : private detail::TomlFields {
     }
     if (!names_.insert(task.name).second) fail(&table, "two tasks are called " + task.name);
     study_.tasks.push_back(std::move(task));
-    if (study_.num_units() > kMaxUnits) {
-      fail(&table, fmt::format("more than {} tasks times replications", kMaxUnits));
+    if (study_.tasks.size() > kMaxTasks || study_.num_units() > kMaxUnits) {
+      fail(&table,
+           fmt::format("more than {} tasks, or {} tasks times replications", kMaxTasks, kMaxUnits));
     }
   }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "oas/core/markup.hpp"
+
 namespace oas::detail {
 
 struct Point {
@@ -54,7 +56,7 @@ class Svg {
     text_ += fmt::format(
         "<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\" font-size=\"{:g}\" "
         "font-weight=\"{}\" fill=\"#222222\" stroke=\"none\">{}</text>\n",
-        at.x, at.y, anchor, size, weight, escaped(words));
+        at.x, at.y, anchor, size, weight, escape_markup(words));
   }
   [[nodiscard]] std::string finish() const { return text_ + "</svg>\n"; }
 
@@ -63,21 +65,6 @@ class Svg {
     std::string out;
     for (const Point& p : points) out += fmt::format("{:.2f},{:.2f} ", p.x, p.y);
     if (!out.empty()) out.pop_back();
-    return out;
-  }
-  static std::string escaped(std::string_view words) {
-    std::string out;
-    for (const char c : words) {
-      if (c == '<') {
-        out += "&lt;";
-      } else if (c == '>') {
-        out += "&gt;";
-      } else if (c == '&') {
-        out += "&amp;";
-      } else {
-        out += c;
-      }
-    }
     return out;
   }
 

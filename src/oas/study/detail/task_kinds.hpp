@@ -4,6 +4,9 @@
 
 namespace oas::detail {
 
+/// The settings of InstanceRule followed by those of a kind.
+[[nodiscard]] std::vector<TaskSetting> with_instance_settings(std::span<const TaskSetting> own);
+
 /// Error of estimators against the number of samples, on one random instance.
 [[nodiscard]] TaskKind estimation_kind();
 

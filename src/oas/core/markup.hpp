@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace oas {
+
+/// Text for XML, SVG and HTML, in content and in quoted attributes: &, <, > and " become entities.
+[[nodiscard]] std::string escape_markup(std::string_view text);
+
+/// Characters of UTF-8 text: bytes that do not continue one.
+[[nodiscard]] std::size_t num_characters(std::string_view text);
+
+}  // namespace oas
