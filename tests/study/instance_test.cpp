@@ -55,6 +55,14 @@ TEST(Instance, NoiseSetsAlphaAndNothingElse) {
   EXPECT_THROW(static_cast<void>(make_instance(rule)), InvalidArgument);
 }
 
+TEST(Instance, AnInstanceForEachReplication) {
+  InstanceRule rule = rule_of(0.5);
+  EXPECT_EQ(make_instance(rule, 3).candidate, make_instance(rule, 0).candidate);
+  rule.per_replication = true;
+  EXPECT_EQ(make_instance(rule, 0).candidate / 15, 0);
+  EXPECT_EQ(make_instance(rule, 3).candidate / 15, 3);
+}
+
 TEST(Instance, EpsilonChangesOnlyTheFloor) {
   InstanceRule rule = rule_of(0.5);
   const Instance low = make_instance(rule);

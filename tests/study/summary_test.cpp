@@ -64,7 +64,7 @@ TEST(Summary, PairedDifferencesUseTheSameRuns) {
 
 TEST(Summary, WhereLastAndPanels) {
   FigureSpec spec = example_spec();
-  spec.where["estimator"] = "other";
+  spec.where["estimator"] = {"other", "none"};
   spec.panel = "size";
   spec.last = true;
   const FigureData figure = summarise(spec, example_table(), 1);

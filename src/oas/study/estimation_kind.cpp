@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/estimators.hpp"
-#include "oas/estimation/oas.hpp"
 #include "oas/estimation/transition_error.hpp"
+#include "oas/experiments/row_estimator.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/study/detail/task_kinds.hpp"
 #include "oas/study/instance.hpp"
@@ -35,6 +35,7 @@ constexpr std::string_view kEstimationColumns[] = {
 struct EstimationTask {
   InstanceRule instance;
   PolicyOptions policy;
+  bool reacts = false;
   bool wrong_model = true;
   std::vector<std::string> estimators;
   std::int64_t pairs = 0;
@@ -66,6 +67,7 @@ EstimationTask read_estimation(const Task& task) {
   });
   OAS_REQUIRE(known != all.end(), "unknown policy '{}'; see oas list", read.policy.name);
   const double floor = floor_setting(settings, read.instance.num_actions);
+  read.reacts = known->reacts;
   if (known->reacts) read.policy.min_action_probability = floor;
   const std::string believes = settings.text("policy_model", "wrong");
   OAS_REQUIRE(believes == "wrong" || believes == "true",
@@ -96,7 +98,7 @@ ResultRow common_cells(const Task& task, const EstimationTask& read, const Insta
           std::int64_t{read.instance.num_observations},
           task.settings.text("generator", "default"),
           read.instance.alpha_quantile,
-          std::int64_t{instance.candidate},
+          instance.candidate,
           instance.alpha,
           instance.sigma,
           read.instance.epsilon,
@@ -116,15 +118,13 @@ double estimation_cost(const Task& task) {
 
 ResultRows run_estimation(const Task& task, std::uint32_t replication, const TaskContext& context) {
   EstimationTask read = read_estimation(task);
-  const Instance instance = make_instance(read.instance);
+  const Instance instance = make_instance(read.instance, replication);
   const Pomdp& model = instance.model;
   if (read.wrong_model) read.policy.own_transition = instance.policy_model;
   const LeftInverses inverses(model);
-  std::vector<PairFolder> folders;
+  std::vector<std::unique_ptr<RowEstimator>> estimators;
   for (const std::string& name : read.estimators) {
-    FoldOptions fold;
-    fold.pairing = find_estimator(name).pairing;
-    folders.emplace_back(inverses, model.timing(), fold);
+    estimators.push_back(make_row_estimator(name, model, inverses, read.reacts));
   }
   ClosedLoop loop(model, read.policy, task.seed, replication);
   const ResultRow common =
@@ -138,14 +138,12 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
       block.clear();
       loop.advance(static_cast<std::size_t>(std::min<std::int64_t>(kBlockSteps, 2 * pairs - steps)),
                    block);
-      for (PairFolder& folder : folders) {
-        folder.add(block.actions, block.observations, block.propensities);
-      }
+      for (const auto& estimator : estimators) estimator->add(block);
       steps += static_cast<std::int64_t>(block.size());
     }
-    for (std::size_t i = 0; i < folders.size(); ++i) {
-      PairFolder so_far = folders[i];
-      const TransitionEstimate estimate = estimate_oas(so_far.finish(), inverses, model);
+    for (std::size_t i = 0; i < estimators.size(); ++i) {
+      context.check();
+      const TransitionEstimate estimate = estimators[i]->estimate();
       const TransitionError error = transition_error(model.transition(), estimate.transition);
       ResultRow row = common;
       row.insert(row.end(), {read.estimators[i], pairs, steps, error.frobenius, error.largest_l1,

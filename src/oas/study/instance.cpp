@@ -112,16 +112,16 @@ RandomPomdpOptions generator_options(const InstanceRule& rule) {
   return options;
 }
 
-RandomPomdp candidate(const InstanceRule& rule, int index) {
-  Rng rng({rule.seed, static_cast<std::uint32_t>(index), Role::problem});
+RandomPomdp candidate(const InstanceRule& rule, std::uint32_t stream) {
+  Rng rng({rule.seed, stream, Role::problem});
   return random_pomdp(generator_options(rule), rng);
 }
 
-int choose_candidate(const InstanceRule& rule) {
+std::uint32_t choose_candidate(const InstanceRule& rule, std::uint32_t first) {
   std::vector<double> alpha;
   std::vector<double> sigma;
   for (int i = 0; i < rule.candidates; ++i) {
-    const RandomPomdp drawn = candidate(rule, i);
+    const RandomPomdp drawn = candidate(rule, first + static_cast<std::uint32_t>(i));
     alpha.push_back(drawn.alpha);
     if (rule.sigma_quantile) sigma.push_back(least_transition_value(drawn.model.transition()));
   }
@@ -133,7 +133,8 @@ int choose_candidate(const InstanceRule& rule) {
       distance[i] += std::abs(rank[i] - *rule.sigma_quantile);
     }
   }
-  return static_cast<int>(std::min_element(distance.begin(), distance.end()) - distance.begin());
+  const auto nearest = std::min_element(distance.begin(), distance.end());
+  return first + static_cast<std::uint32_t>(nearest - distance.begin());
 }
 
 }  // namespace
@@ -163,17 +164,23 @@ InstanceRule InstanceRule::from(const TaskSettings& settings, std::uint64_t seed
   rule.alpha_quantile = settings.number("alpha_quantile", rule.alpha_quantile);
   rule.sigma_quantile = optional_number(settings, "sigma_quantile");
   rule.alpha = optional_number(settings, "alpha");
+  const std::string instances = settings.text("instances", "fixed");
+  OAS_REQUIRE(instances == "fixed" || instances == "per-replication",
+              "instances is '{}'; it must be fixed or per-replication", instances);
+  rule.per_replication = instances == "per-replication";
   rule.seed = seed;
   rule.validate();
   return rule;
 }
 
-Instance make_instance(const InstanceRule& rule) {
+Instance make_instance(const InstanceRule& rule, std::uint32_t replication) {
   rule.validate();
-  const int chosen = choose_candidate(rule);
+  const std::uint32_t first =
+      rule.per_replication ? replication * static_cast<std::uint32_t>(rule.candidates) : 0;
+  const std::uint32_t chosen = choose_candidate(rule, first);
   Pomdp model = candidate(rule, chosen).model;
   if (rule.alpha) model = with_alpha(model, *rule.alpha);
-  Rng rng({rule.seed, static_cast<std::uint32_t>(chosen), Role::policy});
+  Rng rng({rule.seed, chosen, Role::policy});
   TransitionModel believed =
       random_transition(rule.num_states, rule.num_actions, rule.epsilon, rng);
   const double alpha = analyse_sensors(model.sensors()).alpha;

@@ -10,7 +10,8 @@
 namespace oas {
 
 /// How a study finds its random instance: by rule, never by hand. `candidates` instances are drawn
-/// from the streams (seed, 0 … candidates-1, problem) and one is taken by its rank.
+/// from the streams (seed, first … first + candidates-1, problem) and one is taken by its rank;
+/// `first` is 0, or candidates times the replication where each has an instance of its own.
 struct InstanceRule {
   int num_states = 3;
   int num_actions = 3;
@@ -27,12 +28,14 @@ struct InstanceRule {
   /// Where set: the sensors are mixed with noise, Z ← (1-λ)Z + λ/O, until α is this; all else
   /// stays as it is.
   std::optional<double> alpha;
+  /// Each replication has an instance of its own, so that intervals take in how instances differ.
+  bool per_replication = false;
   std::uint64_t seed = 1;
 
   /// Throws InvalidArgument naming the setting and the value.
   void validate() const;
-  /// The settings size ("3x4x5": S, A, O), generator, epsilon, candidates, alpha_quantile,
-  /// sigma_quantile, alpha.
+  /// The settings size ("3x4x5": S, A, O), generator, epsilon, instances, candidates,
+  /// alpha_quantile, sigma_quantile, alpha.
   [[nodiscard]] static InstanceRule from(const TaskSettings& settings, std::uint64_t seed);
 };
 
@@ -42,11 +45,11 @@ struct Instance {
   TransitionModel policy_model;  ///< independent dynamics, for a policy that believes in them
   double alpha = 0.0;            ///< min over a of σ_S(Z_a)
   double sigma = 0.0;            ///< min over a of σ_S(T_a)
-  int candidate = 0;             ///< which one it was
+  std::int64_t candidate = 0;    ///< the stream that it came from
 };
 
 /// O(candidates · A O S²). Throws InvalidArgument when no sensors reach the wanted α.
-[[nodiscard]] Instance make_instance(const InstanceRule& rule);
+[[nodiscard]] Instance make_instance(const InstanceRule& rule, std::uint32_t replication = 0);
 
 /// A floor: the number itself, or "1/(10A)".
 [[nodiscard]] double floor_setting(const TaskSettings& settings, int num_actions);

@@ -15,6 +15,7 @@ constexpr TaskSetting kInstanceSettings[] = {
     {"size", SettingType::text, "states x actions x observations, as in 3x4x5"},
     {"generator", SettingType::text, "default, or authors: peaks spread over (state, action)"},
     {"epsilon", SettingType::number_or_text, "least transition probability; \"1/(5S)\""},
+    {"instances", SettingType::text, "fixed, or per-replication: each draws its own"},
     {"candidates", SettingType::integer, "random instances drawn, of which one is taken by rank"},
     {"alpha_quantile", SettingType::number, "rank of its alpha among them"},
     {"sigma_quantile", SettingType::number, "rank of its least singular value of T_a"},

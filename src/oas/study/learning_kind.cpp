@@ -85,8 +85,8 @@ LearningTask read_learning(const Task& task) {
   return read;
 }
 
-// The settings by which instances differ, for panels and for sharing the oracle.
-std::string instance_name(const Task& task) {
+// The settings by which instances differ, for sharing the oracle.
+std::string instance_key(const Task& task) {
   std::string name = task.settings.text("size", "3x3x3");
   for (const char* key : {"generator", "epsilon", "alpha_quantile", "sigma_quantile", "alpha"}) {
     const auto found = task.settings.values().find(key);
@@ -104,10 +104,11 @@ struct OracleOnInstance {
 
 std::shared_ptr<const OracleOnInstance> oracle_of(const Task& task, const LearningTask& read,
                                                   const TaskContext& context) {
-  const std::string key = fmt::format("oracle {} {} {} {}", instance_name(task), read.floor,
-                                      read.instance.candidates, task.seed);
+  const std::uint32_t replication = read.instance.per_replication ? read.options.replication : 0;
+  const std::string key = fmt::format("oracle {} {} {} {} {}", instance_key(task), read.floor,
+                                      read.instance.candidates, task.seed, replication);
   return context.shared->get<OracleOnInstance>(key, [&] {
-    Instance instance = make_instance(read.instance);
+    Instance instance = make_instance(read.instance, replication);
     RegretOracle oracle(instance.model, read.floor, {1});
     return OracleOnInstance{std::move(instance), std::move(oracle)};
   });
@@ -142,30 +143,31 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
   ResultRows rows;
   for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
     const Checkpoint& at = run.checkpoints[i];
-    rows.push_back({instance_name(task),
-                    task.settings.text("size", "3x3x3"),
-                    std::int64_t{model.num_states()},
-                    std::int64_t{model.num_actions()},
-                    std::int64_t{model.num_observations()},
-                    task.settings.text("generator", "default"),
-                    std::int64_t{shared->instance.candidate},
-                    shared->instance.alpha,
-                    shared->instance.sigma,
-                    read.instance.epsilon,
-                    read.floor,
-                    task.settings.text("agent", ""),
-                    at.step,
-                    at.reward,
-                    realised_regret(oracle.gain, at),
-                    expected_regret(oracle.gain, at),
-                    realised_regret(oracle.floor_gain, at),
-                    expected_regret(oracle.floor_gain, at),
-                    run.oracle_rewards[i] - at.reward,
-                    oracle.gain,
-                    oracle.gain_error,
-                    model_error(run, at.step, model),
-                    static_cast<std::int64_t>(run.episodes.size()),
-                    static_cast<std::int64_t>(failures)});
+    rows.push_back(
+        {fmt::format("α {:.2g}, σ {:.2g}", shared->instance.alpha, shared->instance.sigma),
+         task.settings.text("size", "3x3x3"),
+         std::int64_t{model.num_states()},
+         std::int64_t{model.num_actions()},
+         std::int64_t{model.num_observations()},
+         task.settings.text("generator", "default"),
+         shared->instance.candidate,
+         shared->instance.alpha,
+         shared->instance.sigma,
+         read.instance.epsilon,
+         read.floor,
+         task.settings.text("agent", ""),
+         at.step,
+         at.reward,
+         realised_regret(oracle.gain, at),
+         expected_regret(oracle.gain, at),
+         realised_regret(oracle.floor_gain, at),
+         expected_regret(oracle.floor_gain, at),
+         run.oracle_rewards[i] - at.reward,
+         oracle.gain,
+         oracle.gain_error,
+         model_error(run, at.step, model),
+         static_cast<std::int64_t>(run.episodes.size()),
+         static_cast<std::int64_t>(failures)});
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "oas/core/contracts.hpp"
@@ -46,9 +47,14 @@ std::vector<std::string> write_csv(const ResultStore& store) {
 
 Report write_report(const ResultStore& store) {
   const Study& study = store.study();
+  // A figure without data (its sweep is left out of the quick version, say) is not drawn.
+  std::map<std::string, ResultTable> tables;
+  for (const std::string& kind : kinds_in(study)) tables[kind] = store.table(kind);
   std::vector<FigureData> figures;
   for (const FigureSpec& spec : study.figures) {
-    figures.push_back(summarise(spec, store.table(spec.kind), study.seed));
+    if (!tables.contains(spec.kind)) continue;
+    FigureData figure = summarise(spec, tables.at(spec.kind), study.seed);
+    if (!figure.panels.empty()) figures.push_back(std::move(figure));
   }
   Report report;
   report.files = write_csv(store);

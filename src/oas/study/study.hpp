@@ -40,10 +40,10 @@ struct FigureSpec {
   std::string sweep;  ///< empty: all
   std::string x;
   std::string y;
-  std::string series;                        ///< one curve per value of this column
-  std::string panel;                         ///< one panel per value; empty: one panel
-  std::map<std::string, std::string> where;  ///< only rows whose columns read so
-  bool last = false;                         ///< only the last row of each unit
+  std::string series;                                     ///< one curve per value of this column
+  std::string panel;                                      ///< one panel per value; empty: one panel
+  std::map<std::string, std::vector<std::string>> where;  ///< rows whose columns read one of these
+  bool last = false;                                      ///< only the last row of each unit
   bool log_x = true;
   bool log_y = true;
   std::string panel_label;  ///< what stands before the panel's value

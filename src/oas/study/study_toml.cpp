@@ -316,7 +316,7 @@ class StudyReader : private detail::TomlFields {
     if (const toml::table* where = table_of(table, "where")) {
       for (const auto& [key, value] : *where) {
         check_column(table, key.str(), key.source().begin);
-        figure.where[std::string(key.str())] = to_text(scalar_of(value, key.str()));
+        figure.where[std::string(key.str())] = texts_of(value, key.str());
       }
     }
     figure.last = flag_of(table, "last", false);
@@ -338,6 +338,14 @@ class StudyReader : private detail::TomlFields {
     figure.bootstrap = interval == "bootstrap";
     figure.paired = text_of(table, "paired", "");
     return figure;
+  }
+
+  // One scalar or several.
+  std::vector<std::string> texts_of(const toml::node& node, std::string_view key) const {
+    if (!node.is_array()) return {to_text(scalar_of(node, key))};
+    std::vector<std::string> texts;
+    for (const toml::node& item : *node.as_array()) texts.push_back(to_text(scalar_of(item, key)));
+    return texts;
   }
 
   std::string column_of(const toml::table& table, std::string_view key,

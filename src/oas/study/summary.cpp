@@ -68,16 +68,18 @@ FigureCells collect(const FigureSpec& spec, const ResultTable& table) {
   const std::size_t x = table.column(spec.x);
   const std::size_t y = table.column(spec.y);
   const std::size_t series = table.column(spec.series);
-  std::vector<std::pair<std::size_t, std::string>> conditions;
-  for (const auto& [name, value] : spec.where) conditions.emplace_back(table.column(name), value);
-  if (!spec.sweep.empty()) conditions.emplace_back(sweep, spec.sweep);
+  std::vector<std::pair<std::size_t, std::vector<std::string>>> conditions;
+  for (const auto& [name, values] : spec.where) {
+    conditions.emplace_back(table.column(name), values);
+  }
+  if (!spec.sweep.empty()) conditions.emplace_back(sweep, std::vector{spec.sweep});
   const std::vector<bool> last =
       spec.last ? last_rows(spec, table) : std::vector<bool>(table.rows.size(), true);
   FigureCells cells;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const ResultRow& row = table.rows[i];
     const bool wanted = std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) {
-      return to_csv(row[c.first]) == c.second;
+      return std::find(c.second.begin(), c.second.end(), to_csv(row[c.first])) != c.second.end();
     });
     const double at = to_number(row[x]);
     const double value = to_number(row[y]);

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "oas/counts/left_inverse.hpp"
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/model/trajectory.hpp"
+
+namespace oas {
+
+/// An estimator of the table of estimators that is fed the rows of one run block by block and can
+/// be asked at any time what it makes of them.
+class RowEstimator {
+ public:
+  virtual ~RowEstimator() = default;
+
+  /// The next rows.
+  virtual void add(const Trajectory& rows) = 0;
+  /// From all rows so far; more may follow.
+  [[nodiscard]] virtual TransitionEstimate estimate() = 0;
+};
+
+/// The estimator of that name for the sensors of `model` (its transition is not looked at). Both
+/// must outlive it. `reacts`: whether actions depend on observations; in `after` timing rows then
+/// need propensities. Throws InvalidArgument on an unknown name.
+[[nodiscard]] std::unique_ptr<RowEstimator> make_row_estimator(const std::string& name,
+                                                               const Pomdp& model,
+                                                               const LeftInverses& inverses,
+                                                               bool reacts);
+
+}  // namespace oas
