@@ -25,5 +25,7 @@ install(
   FILES "${PROJECT_BINARY_DIR}/oasConfig.cmake" "${PROJECT_BINARY_DIR}/oasConfigVersion.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/FindRandom123.cmake"
   DESTINATION "${package_directory}" COMPONENT oas_development)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/studies" DESTINATION "${CMAKE_INSTALL_DATADIR}/oas"
+  COMPONENT oas_runtime FILES_MATCHING PATTERN "*.toml")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT oas_runtime)

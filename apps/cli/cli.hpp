@@ -115,6 +115,14 @@ class Progress {
 /// 1234567 → "1,234,567"; 1e12 and beyond → "1.2e+12".
 [[nodiscard]] std::string big_number(double value);
 
+/// One study file that is found beside the program or here.
+struct StudyEntry {
+  std::string name;
+  std::string summary;
+  std::string file;
+};
+[[nodiscard]] std::vector<StudyEntry> known_studies();
+
 void add_list(CLI::App& app);
 void add_problem(CLI::App& app);
 void add_check(CLI::App& app);

@@ -41,7 +41,8 @@ void add_list(CLI::App& app) {
                            {"policies", to_json(policies())},
                            {"estimators", to_json(estimators())},
                            {"planners", to_json(planners())},
-                           {"agents", to_json(agents())}});
+                           {"agents", to_json(agents())},
+                           {"studies", to_json(known_studies())}});
                return;
              }
              print(*common,
@@ -50,7 +51,8 @@ void add_list(CLI::App& app) {
                        to_text("policies", "oas simulate --policy NAME", policies()) +
                        to_text("estimators", "oas estimate --estimator NAME", estimators()) +
                        to_text("planners", "oas plan --planner NAME", planners()) +
-                       to_text("agents", "oas learn MODEL --agent NAME,NAME", agents()));
+                       to_text("agents", "oas learn MODEL --agent NAME,NAME", agents()) +
+                       to_text("studies", "oas study run NAME [--quick]", known_studies()));
            });
 }
 

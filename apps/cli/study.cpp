@@ -74,10 +74,9 @@ std::string find_study(const std::string& name) {
 void list(const Options& options) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::string text;
-  for (const fs::path& path : study_files()) {
-    const Study study = read_study(path.string());
-    rows.push_back({{"name", study.name}, {"summary", study.title}, {"file", path.string()}});
-    text += fmt::format("  {:<18}{}\n", study.name, study.title);
+  for (const StudyEntry& entry : known_studies()) {
+    rows.push_back({{"name", entry.name}, {"summary", entry.summary}, {"file", entry.file}});
+    text += fmt::format("  {:<18}{}\n", entry.name, entry.summary);
   }
   if (options.common.json) print_json(rows);
   if (text.empty()) text = "  none: there is no folder studies here\n";
@@ -184,6 +183,15 @@ void replay(const Options& options) {
 }
 
 }  // namespace
+
+std::vector<StudyEntry> known_studies() {
+  std::vector<StudyEntry> entries;
+  for (const fs::path& path : study_files()) {
+    const Study study = read_study(path.string());
+    entries.push_back({study.name, study.title, path.string()});
+  }
+  return entries;
+}
 
 void add_study(CLI::App& app) {
   CLI::App* study = app.add_subcommand("study", "Run experiments in files, and report on them");

@@ -120,7 +120,7 @@ class Scale {
         if (std::log10(v) < low_ || std::log10(v) > high_) continue;
         std::string label;
         if (digit == 1 && k % stride == 0) label = power_of_ten(k);
-        const bool named = decades < 0.4 * room || (decades < room && (digit == 2 || digit == 5));
+        const bool named = decades < 0.2 * room || (decades < room && (digit == 2 || digit == 5));
         if (digit > 1 && named) label = fmt::format("{:g}", v);
         ticks.push_back({v, label});
       }

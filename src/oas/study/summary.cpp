@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -45,6 +46,14 @@ class ByLabel {
 
 using FigureCells = ByLabel<ByLabel<CurveCells>>;
 
+// To nine digits: an α that was reached by bisection is the same x in every instance.
+double rounded(double x) {
+  if (!std::isfinite(x)) return x;
+  const std::string text = fmt::format("{:.9g}", x);
+  std::from_chars(text.data(), text.data() + text.size(), x);
+  return x;
+}
+
 // Indices of the last row of each unit: the one with the most progress, for each curve that the
 // unit contributes to.
 std::vector<bool> last_rows(const FigureSpec& spec, const ResultTable& table) {
@@ -81,7 +90,7 @@ FigureCells collect(const FigureSpec& spec, const ResultTable& table) {
     const bool wanted = std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) {
       return std::find(c.second.begin(), c.second.end(), to_csv(row[c.first])) != c.second.end();
     });
-    const double at = to_number(row[x]);
+    const double at = rounded(to_number(row[x]));
     const double value = to_number(row[y]);
     if (!wanted || !last[i] || !std::isfinite(at) || !std::isfinite(value)) continue;
     const std::string panel = spec.panel.empty() ? "" : to_csv(row[table.column(spec.panel)]);
