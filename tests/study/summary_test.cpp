@@ -19,9 +19,10 @@ ResultTable example_table() {
       const double error =
           (1.0 + static_cast<double>(replication)) / std::sqrt(static_cast<double>(pairs));
       table.rows.push_back({replication, std::string("a"), replication, std::int64_t{1},
-                            std::string("2x2x2"), std::string("one"), pairs, error});
+                            std::string("2x2x2, \"small\""), std::string("one"), pairs, error});
       table.rows.push_back({replication, std::string("a"), replication, std::int64_t{1},
-                            std::string("2x2x2"), std::string("other"), pairs, 0.5 * error});
+                            std::string("2x2x2, \"small\""), std::string("other"), pairs,
+                            0.5 * error});
     }
   }
   return table;
@@ -68,7 +69,7 @@ TEST(Summary, WhereLastAndPanels) {
   spec.panel = "size";
   spec.last = true;
   const FigureData figure = summarise(spec, example_table(), 1);
-  EXPECT_EQ(figure.panels[0].label, "2x2x2");
+  EXPECT_EQ(figure.panels[0].label, "2x2x2, \"small\"");
   ASSERT_EQ(figure.panels[0].series.size(), 1U);
   ASSERT_EQ(figure.panels[0].series[0].points.size(), 1U);
   EXPECT_FALSE(figure.panels[0].series[0].slope.has_value());

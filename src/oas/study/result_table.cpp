@@ -11,17 +11,19 @@
 
 namespace oas {
 
-std::string to_csv(const Cell& cell) {
+std::string to_text(const Cell& cell) {
   struct Visitor {
     std::string operator()(std::monostate /*nothing*/) const { return {}; }
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
     std::string operator()(double number) const {
       return std::isfinite(number) ? fmt::format("{}", number) : std::string();
     }
-    std::string operator()(const std::string& text) const { return csv_cell(text); }
+    std::string operator()(const std::string& text) const { return text; }
   };
   return std::visit(Visitor{}, cell);
 }
+
+std::string to_csv(const Cell& cell) { return csv_cell(to_text(cell)); }
 
 std::string to_csv(const ResultRow& row) {
   std::string text;

@@ -13,8 +13,9 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
 using ResultRow = std::vector<Cell>;
 using ResultRows = std::vector<ResultRow>;
 
-/// As in CSV files: shortest digits that read back, empty for nothing and for what is not finite,
-/// quoted where RFC 4180 wants it.
+/// Shortest digits that read back, empty for nothing and for what is not finite.
+[[nodiscard]] std::string to_text(const Cell& cell);
+/// The same, quoted where RFC 4180 wants it.
 [[nodiscard]] std::string to_csv(const Cell& cell);
 /// Cells joined by commas, with a newline.
 [[nodiscard]] std::string to_csv(const ResultRow& row);

@@ -61,12 +61,12 @@ std::vector<bool> last_rows(const FigureSpec& spec, const ResultTable& table) {
   const std::size_t progress = table.column(find_task_kind(spec.kind).progress);
   std::map<std::string, double> most;
   for (const ResultRow& row : table.rows) {
-    double& value = most[to_csv(row[unit])];
+    double& value = most[to_text(row[unit])];
     value = std::max(value, to_number(row[progress]));
   }
   std::vector<bool> last;
   for (const ResultRow& row : table.rows) {
-    last.push_back(to_number(row[progress]) >= most[to_csv(row[unit])]);
+    last.push_back(to_number(row[progress]) >= most[to_text(row[unit])]);
   }
   return last;
 }
@@ -88,13 +88,13 @@ FigureCells collect(const FigureSpec& spec, const ResultTable& table) {
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const ResultRow& row = table.rows[i];
     const bool wanted = std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) {
-      return std::find(c.second.begin(), c.second.end(), to_csv(row[c.first])) != c.second.end();
+      return std::find(c.second.begin(), c.second.end(), to_text(row[c.first])) != c.second.end();
     });
     const double at = rounded(to_number(row[x]));
     const double value = to_number(row[y]);
     if (!wanted || !last[i] || !std::isfinite(at) || !std::isfinite(value)) continue;
-    const std::string panel = spec.panel.empty() ? "" : to_csv(row[table.column(spec.panel)]);
-    Mean& mean = cells[panel][to_csv(row[series])][at][std::get<std::int64_t>(row[replication])];
+    const std::string panel = spec.panel.empty() ? "" : to_text(row[table.column(spec.panel)]);
+    Mean& mean = cells[panel][to_text(row[series])][at][std::get<std::int64_t>(row[replication])];
     mean.sum += value;
     ++mean.count;
   }
