@@ -6,6 +6,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/oas.hpp"
+#include "oas/estimation/spectral.hpp"
 #include "oas/experiments/empirical_error.hpp"
 #include "oas/io/log_writer.hpp"
 #include "oas/problems/named.hpp"
@@ -154,6 +155,33 @@ TEST(EmpiricalErrorTest, BadOptionsAreNamed) {
   options.steps = 2;
   options.estimator = "magic";
   EXPECT_THROW(options.validate(), InvalidArgument);
+}
+
+// Files, runs and threads do not matter to the spectral estimator; propensities are not needed.
+TEST_F(LogEstimation, SpectralEqualsFoldingInMemoryToTheBit) {
+  for (const Pomdp& model : {spectrum_access(), robot_corridor()}) {
+    const Trajectory one = play(model, "uniform", 60'000, 0);
+    const Trajectory two = play(model, "uniform", 90'000, 1);
+    const std::vector<std::string> paths = {write(model, one, "one.csv", false),
+                                            write(model, two, "two.csv.gz", false)};
+    TripleFolder folder(model.num_actions(), model.num_observations());
+    folder.add(one.actions, one.observations);
+    folder.start_run();
+    folder.add(two.actions, two.observations);
+    Rng rng({1, 0, Role::estimation});
+    const TransitionEstimate expected = estimate_spectral(folder, model, {}, rng);
+    LogEstimationOptions options;
+    options.estimator = "spectral";
+    for (const int threads : {1, 2}) {
+      const TransitionEstimate estimate =
+          estimate_from_logs(model, paths, options, Parallelism{threads});
+      EXPECT_EQ(estimate.transition, expected.transition);
+      EXPECT_EQ(estimate.warnings, expected.warnings);
+      EXPECT_EQ(estimate.rows, 150'000);
+      EXPECT_EQ(estimate.runs, 2);
+      EXPECT_EQ(estimate.estimator, "spectral");
+    }
+  }
 }
 
 }  // namespace

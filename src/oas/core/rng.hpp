@@ -15,6 +15,7 @@ enum class Role : std::uint32_t {
   policy = 3,
   bootstrap = 4,
   test = 5,
+  estimation = 6,
 };
 
 /// Names one stream. Different keys never overlap: seed is Philox's key, replication and role are

@@ -24,6 +24,9 @@ constexpr std::array kEstimators = {
     EstimatorInfo{"particle", "posterior mean and spread by particles; any policy, any sensors",
                   "Chopin (2002), iterated batch importance sampling", EstimatorKind::posterior,
                   Pairing::overlapping},
+    EstimatorInfo{"spectral", "tensor decomposition of three consecutive rows: a baseline",
+                  "Anandkumar, Ge, Hsu, Kakade, Telgarsky (JMLR 2014)", EstimatorKind::spectral,
+                  Pairing::overlapping},
 };
 
 }  // namespace

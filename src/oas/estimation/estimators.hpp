@@ -13,6 +13,7 @@ enum class EstimatorKind {
   moments,     ///< moments of pairs of rows: estimate_oas()
   likelihood,  ///< the rows themselves: estimate_likelihood()
   posterior,   ///< the rows in their order, once: ParticleEstimator
+  spectral,    ///< counts of triples of rows: estimate_spectral()
 };
 
 /// One row of the table of estimators, as `oas list` and docs/algorithms.md show it.

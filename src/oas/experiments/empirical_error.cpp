@@ -10,6 +10,7 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
+#include "oas/estimation/spectral.hpp"
 #include "oas/estimation/transition_error.hpp"
 
 namespace oas {
@@ -25,10 +26,25 @@ bool policy_reacts(const std::string& name) {
                      [&](const PolicyInfo& info) { return info.name == name && info.reacts; });
 }
 
+TransitionModel spectral_estimate(const Pomdp& model, const EmpiricalErrorOptions& options,
+                                  std::uint32_t replication) {
+  TripleFolder folder(model.num_actions(), model.num_observations());
+  ClosedLoop loop(model, options.policy, options.seed, replication);
+  Trajectory block;
+  for (std::size_t done = 0; done < options.steps; done += block.size()) {
+    block.clear();
+    loop.advance(std::min(kBlockSteps, options.steps - done), block);
+    folder.add(block.actions, block.observations);
+  }
+  Rng rng({options.seed, replication, Role::estimation});
+  return estimate_spectral(folder, model, {}, rng).transition;
+}
+
 // `inverses` is empty for a likelihood estimator on a model with a blind sensor.
 TransitionModel one_estimate(const Pomdp& model, const std::optional<LeftInverses>& inverses,
                              const EmpiricalErrorOptions& options, std::uint32_t replication) {
   const EstimatorInfo& info = find_estimator(options.estimator);
+  if (info.kind == EstimatorKind::spectral) return spectral_estimate(model, options, replication);
   const bool likelihood = info.kind == EstimatorKind::likelihood;
   FoldOptions fold;
   fold.pairing = info.pairing;

@@ -12,6 +12,7 @@
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
 #include "oas/experiments/log_likelihood.hpp"
+#include "oas/experiments/log_triples.hpp"
 #include "oas/io/log_reader.hpp"
 
 namespace oas {
@@ -168,6 +169,8 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
       return estimate_by_likelihood(model, paths, options, parallelism, report);
     case EstimatorKind::posterior:
       return estimate_by_particles(model, paths, options, report);
+    case EstimatorKind::spectral:
+      return estimate_spectral_from_logs(model, paths, parallelism, report);
   }
   return {};
 }
