@@ -8,6 +8,8 @@
 #include "oas/learning/oas_ucrl.hpp"
 #include "oas/learning/pooled_ucrl.hpp"
 #include "oas/learning/psrl.hpp"
+#include "oas/learning/seeu.hpp"
+#include "oas/learning/sm_ucrl.hpp"
 
 namespace oas {
 
@@ -78,6 +80,20 @@ constexpr std::array kAgents = {
                 return AnyAgent(Psrl(sensors, options_from<PsrlOptions>(settings, "psrl")));
               },
               describe_options<PsrlOptions>},
+    AgentInfo{"seeu",
+              "explores every action in turn, spectral estimate; views=emission-columns is shown "
+              "the hidden state",
+              "Xiong, Chen, Gao, Zhou (2021), arXiv 2107.03635", false, Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                return AnyAgent(Seeu(sensors, options_from<SeeuOptions>(settings, "seeu")));
+              },
+              describe_options<SeeuOptions>},
+    AgentInfo{"sm-ucrl", "memoryless policies, spectral estimate of one episode at a time",
+              "Azizzadenesheli, Lazaric, Anandkumar (COLT 2016)", false, Plays::both_timings,
+              [](const Pomdp& sensors, std::span<const Setting> settings) {
+                return AnyAgent(SmUcrl(sensors, options_from<SmUcrlOptions>(settings, "sm-ucrl")));
+              },
+              describe_options<SmUcrlOptions>},
     AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/agents.md", true,
               Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oas/estimation/oas.hpp"
+#include "oas/learning/detail/record_estimate.hpp"
 
 namespace oas {
 
@@ -25,10 +26,14 @@ void OnlineMoments::add(const Choice& choice, Observation observation) {
   first_of_pair_ = !first_of_pair_;
 }
 
-void OnlineMoments::clear() {
-  moments_.clear();
+void OnlineMoments::start_run() {
   previous_.reset();
   first_of_pair_ = true;
+}
+
+void OnlineMoments::clear() {
+  moments_.clear();
+  start_run();
 }
 
 TransitionEstimate OnlineMoments::estimate(const Pomdp& sensors, Episode& episode) const {
@@ -36,9 +41,7 @@ TransitionEstimate OnlineMoments::estimate(const Pomdp& sensors, Episode& episod
   series.batches.push_back(moments_);
   TransitionEstimate estimate = estimate_oas(series, inverses_, sensors);
   episode.pairs = moments_.total_pairs();
-  episode.flagged_rows = static_cast<int>(estimate.flagged.size());
-  episode.transition = estimate.transition;
-  if (!estimate.flagged.empty()) episode.failure = estimate.flagged.front().reason;
+  detail::record_estimate(estimate, episode);
   return estimate;
 }
 

@@ -23,6 +23,8 @@ class OnlineMoments {
 
   /// The next row of the run.
   void add(const Choice& choice, Observation observation);
+  /// The next row does not follow the last one: no pair crosses.
+  void start_run();
   /// Forgets all pairs; the next row starts a new pairing.
   void clear();
 

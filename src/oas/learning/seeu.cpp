@@ -1,0 +1,168 @@
+#include "oas/learning/seeu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "oas/core/contracts.hpp"
+#include "oas/learning/detail/record_estimate.hpp"
+#include "oas/learning/detail/sample_radii.hpp"
+#include "oas/learning/detail/triple_state.hpp"
+#include "oas/learning/optimistic_planning.hpp"
+
+namespace oas {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+int num_symbols(const Pomdp& sensors, ConstantViews views) {
+  return views == ConstantViews::one_hot ? sensors.num_observations() : sensors.num_states();
+}
+
+TripleCounts empty_triples(const Pomdp& sensors, ConstantViews views) {
+  const int size = num_symbols(sensors, views);
+  return {sensors.num_actions(), {size, size, size}};
+}
+
+}  // namespace
+
+void SeeuOptions::validate(const Pomdp& sensors) const {
+  acting().validate(sensors);
+  OAS_REQUIRE(tau1 >= 3, "tau1 is {}; at least 3 steps are needed for a triple", tau1);
+  OAS_REQUIRE(tau2 >= 1, "tau2 is {}; at least 1 is needed", tau2);
+  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
+  OAS_REQUIRE(radius_scale >= 0.0, "radius_scale is {}; it must not be negative", radius_scale);
+}
+
+ActingOptions SeeuOptions::acting() const {
+  ActingOptions acting;
+  acting.iota = 0.0;
+  acting.resolution = resolution;
+  acting.span_tolerance = span_tolerance;
+  return acting;
+}
+
+Seeu::Seeu(const Pomdp& sensors, const SeeuOptions& options)
+    : options_((options.validate(sensors), options)),
+      controller_(sensors, options.acting().grid_resolution(sensors.num_states())),
+      triples_(empty_triples(sensors, options.views)),
+      moments_(sensors, options.overlapping ? Pairing::overlapping : Pairing::disjoint) {}
+
+bool Seeu::needs_hidden_state() const {
+  return options_.views == ConstantViews::emission_columns &&
+         options_.estimator == SeeuEstimator::spectral;
+}
+
+Action Seeu::explored() const { return Action{(step_ - half_start_) / options_.tau1}; }
+
+Choice Seeu::act(Rng& rng) {
+  if (step_ == half_end_) start_half();
+  const Choice choice = exploring_ ? Choice{explored(), 1.0} : controller_.act(0.0, rng);
+  last_ = choice.action;
+  return choice;
+}
+
+void Seeu::probabilities(std::span<double> out) {
+  if (step_ == half_end_) start_half();
+  if (!exploring_) {
+    controller_.probabilities(0.0, out);
+    return;
+  }
+  std::fill(out.begin(), out.end(), 0.0);
+  out[static_cast<std::size_t>(explored())] = 1.0;
+}
+
+void Seeu::observe(Observation observation) {
+  if (exploring_) {
+    if ((step_ - half_start_) % options_.tau1 == 0) {  // another action, or another phase
+      window_.clear();
+      moments_.start_run();
+    }
+    if (options_.estimator == SeeuEstimator::oas) {
+      moments_.add({last_, 1.0}, observation);
+    } else {
+      count(needs_hidden_state() ? revealed_.value() : observation.value());
+    }
+  }
+  controller_.observe(last_, observation);
+  ++step_;
+}
+
+void Seeu::count(int symbol) {
+  window_.push_back(symbol);
+  if (window_.size() < 3) return;
+  triples_.add(last_, window_[0], window_[1], window_[2]);
+  options_.overlapping ? static_cast<void>(window_.erase(window_.begin())) : window_.clear();
+}
+
+void Seeu::start_half() {
+  exploring_ = !exploring_;
+  if (exploring_) ++phase_;
+  Episode episode;
+  episode.start = half_start_ = step_;
+  if (exploring_) {
+    episode.length = options_.tau1 * controller_.sensors().num_actions();
+    episode.status = "exploring";
+  } else {
+    episode.length = static_cast<std::int64_t>(
+        std::floor(static_cast<double>(options_.tau2) * std::sqrt(static_cast<double>(phase_))));
+    plan(episode);
+  }
+  half_end_ = step_ + episode.length;
+  episodes_.push_back(std::move(episode));
+}
+
+TransitionEstimate Seeu::estimate(Episode& episode) const {
+  if (options_.estimator == SeeuEstimator::oas) {
+    return moments_.estimate(controller_.sensors(), episode);
+  }
+  SpectralOptions options;
+  options.estimated_sensors = !options_.known_sensors;
+  // A stream of its own, so that decompositions can be repeated and the agent's stream is left to
+  // its actions.
+  Rng rng({0, static_cast<std::uint32_t>(phase_), Role::estimation});
+  TransitionEstimate estimate =
+      estimate_constant(triples_, options_.views, controller_.sensors(), options, rng);
+  episode.pairs = triples_.total();
+  detail::record_estimate(estimate, episode);
+  return estimate;
+}
+
+void Seeu::plan(Episode& episode) {
+  const TransitionEstimate estimate = this->estimate(episode);
+  const std::vector<double> radii =
+      detail::sample_radii(estimate.pairs, controller_.sensors().num_states(),
+                           options_.radius_scale, options_.delta, phase_);
+  plan_optimistically(estimate.transition, radii, options_.acting().planner(0.0), controller_,
+                      episode);
+}
+
+Json Seeu::save() const {
+  return {{"step", step_},
+          {"phase", phase_},
+          {"exploring", exploring_},
+          {"half_start", half_start_},
+          {"half_end", half_end_},
+          {"action", last_.value()},
+          {"window", window_},
+          {"triples", detail::triples_to_json(triples_)},
+          {"moments", moments_.save()},
+          {"controller", controller_.save()}};
+}
+
+void Seeu::load(const JsonView& state) {
+  step_ = state.at("step").as_integer();
+  phase_ = state.at("phase").as_integer();
+  exploring_ = state.at("exploring").as_bool();
+  half_start_ = state.at("half_start").as_integer();
+  half_end_ = state.at("half_end").as_integer();
+  last_ = Action{state.at("action").as_integer()};
+  window_ = detail::integers(state.at("window"));
+  triples_.set_values(detail::triples_from_json(state.at("triples"), triples_.values().size()));
+  moments_.load(state.at("moments"));
+  controller_.load(state.at("controller"));
+  episodes_.clear();
+}
+
+}  // namespace oas
