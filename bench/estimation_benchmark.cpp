@@ -4,6 +4,7 @@
 
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/oas.hpp"
+#include "oas/estimation/spectral.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "random_instance.hpp"
 #include "reference_oas.hpp"
@@ -72,10 +73,40 @@ void BM_SolveReference(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(reference::solve_block_matrix(counts, model));
 }
 
+void BM_CountTriples(benchmark::State& state) {
+  const Pomdp model = random_instance(state);
+  const Trajectory log = log_of(model, kRows);
+  TripleFolder folder(model.num_actions(), model.num_observations());
+  for (auto _ : state) {
+    folder.clear();
+    folder.add(log.actions, log.observations);
+    benchmark::DoNotOptimize(folder);
+  }
+  set_rate(state);
+}
+
+// One decomposition per action: moments, whitening, tensor power method.
+void BM_Spectral(benchmark::State& state) {
+  const Pomdp model = random_instance(state);
+  const Trajectory log = log_of(model, 100'000);
+  TripleFolder folder(model.num_actions(), model.num_observations());
+  folder.add(log.actions, log.observations);
+  for (auto _ : state) {
+    Rng rng({1, 0, Role::estimation});
+    benchmark::DoNotOptimize(estimate_spectral(folder, model, {}, rng));
+  }
+}
+
 BENCHMARK(BM_CountPairs)->Args({3, 3, 3})->Args({10, 6, 15});
 BENCHMARK(BM_FoldDense)->Args({3, 3, 3})->Args({10, 6, 15});
 BENCHMARK(BM_FoldStreaming)->Args({3, 3, 3})->Args({10, 6, 15});
 BENCHMARK(BM_Solve)
+    ->Args({3, 3, 3})
+    ->Args({3, 4, 5})
+    ->Args({10, 6, 15})
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_CountTriples)->Args({3, 3, 3})->Args({10, 6, 15});
+BENCHMARK(BM_Spectral)
     ->Args({3, 3, 3})
     ->Args({3, 4, 5})
     ->Args({10, 6, 15})
