@@ -64,6 +64,8 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
     case EstimatorKind::posterior:
       return fmt::format("\n± is the posterior standard deviation ({} particles)\n",
                          estimate.num_batches);
+    case EstimatorKind::spectral:  // has none
+      break;
   }
   return {};
 }
