@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace oas {
 ///   before:  b'(s') ∝ Σ_s b(s) Z_a(o|s) T_a(s,s')      after:  b'(s') ∝ Z_a(o|s') Σ_s b(s)
 ///   T_a(s,s')
 /// N > 0 fixes the number of states at compile time, so that a belief lives in registers; N = 0
-/// takes it at run time. Beside b' an update gives scores: linear functions c_k·b' (up to one
+/// takes it at run time, and keeps T as lists of its entries where at most a quarter of them is not
+/// 0. Beside b' an update gives scores: linear functions c_k·b' (up to one
 /// common positive factor) of the next belief, as a greedy policy needs them; in `before` timing
 /// they come straight from the posterior over s, without waiting for b'. Cost O(S² + S K) for K
 /// scores; no allocation.
@@ -57,8 +59,9 @@ class FilterKernel {
                        double* weighted) const;
   double update_after(double* belief, int action, const double* likelihood, double* scores,
                       double* moved) const;
-  // out = Σ_s w(s) rows(s), rows of stride() doubles.
-  void combine_rows(const double* weights, const double* rows, double* out) const;
+  // out = Σ_s w(s) T_a(s,·), stride() doubles.
+  void combine_rows(const double* weights, int action, double* out) const;
+  void list_rows(const TransitionModel& transition);
   // scores = Σ_s w(s) blocks(s), block by block of kScoreWidth.
   void combine_scores(const double* weights, const double* blocks, double* scores) const;
 
@@ -67,10 +70,25 @@ class FilterKernel {
   int num_score_blocks_;
   Timing timing_;
   std::vector<double> likelihood_;  // [a][o][stride]: Z_a(o|·)
-  std::vector<double> transition_;  // [a][s][stride]
-  std::vector<double> score_now_;   // [block][s][4]: c_k(s)
-  std::vector<double> score_next_;  // [a][block][s][4]: Σ_s' T_a(s,s') c_k(s')
+  std::vector<double> transition_;  // [a][s][stride]; empty when T is listed
+  struct Entry {
+    std::int32_t column;
+    double value;
+  };
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> entry_starts_;  // [a][s], and the end
+  std::vector<double> score_now_;          // [block][s][4]: c_k(s)
+  std::vector<double> score_next_;         // [a][block][s][4]: Σ_s' T_a(s,s') c_k(s')
 };
+
+/// Whether a list of T's entries is worth while: 64 states or more, at most a quarter not 0.
+[[nodiscard]] inline bool mostly_zero(const TransitionModel& transition) {
+  if (transition.num_states() < 64) return false;
+  const auto values = transition.values();
+  const auto filled =
+      std::count_if(values.begin(), values.end(), [](double p) { return p != 0.0; });
+  return static_cast<std::size_t>(filled) <= values.size() / 4;
+}
 
 template <int N>
 FilterKernel<N>::FilterKernel(const Pomdp& model, const TransitionModel& transition,
@@ -82,7 +100,11 @@ FilterKernel<N>::FilterKernel(const Pomdp& model, const TransitionModel& transit
   const int num_actions = model.num_actions();
   const auto width = static_cast<std::size_t>(stride());
   likelihood_.assign(width * static_cast<std::size_t>(num_actions * num_observations_), 0.0);
-  transition_.assign(width * static_cast<std::size_t>(num_actions * num_states_), 0.0);
+  if (N == 0 && mostly_zero(transition)) {
+    list_rows(transition);
+  } else {
+    transition_.assign(width * static_cast<std::size_t>(num_actions * num_states_), 0.0);
+  }
   const auto block = static_cast<std::size_t>(num_states_) * kScoreWidth;
   score_now_.assign(block * static_cast<std::size_t>(num_score_blocks_), 0.0);
   score_next_.assign(score_now_.size() * static_cast<std::size_t>(num_actions), 0.0);
@@ -101,7 +123,7 @@ FilterKernel<N>::FilterKernel(const Pomdp& model, const TransitionModel& transit
          score_next_.data() + static_cast<std::size_t>(a) * score_now_.size());
     for (int s = 0; s < num_states_; ++s) {
       const auto row = static_cast<std::size_t>(a * num_states_ + s) * width;
-      for (int next = 0; next < num_states_; ++next) {
+      for (int next = 0; next < num_states_ && !transition_.empty(); ++next) {
         transition_[row + static_cast<std::size_t>(next)] = dynamics(s, next);
       }
       for (int o = 0; o < num_observations_; ++o) {
@@ -114,10 +136,25 @@ FilterKernel<N>::FilterKernel(const Pomdp& model, const TransitionModel& transit
 }
 
 template <int N>
-inline void FilterKernel<N>::combine_rows(const double* weights, const double* rows,
-                                          double* out) const {
+void FilterKernel<N>::list_rows(const TransitionModel& transition) {
+  entry_starts_.push_back(0);
+  for (Action a{0}; a < transition.num_actions(); ++a) {
+    for (State s{0}; s < num_states_; ++s) {
+      const auto row = transition.row(a, s);
+      for (int next = 0; next < num_states_; ++next) {
+        const double value = row[static_cast<std::size_t>(next)];
+        if (value != 0.0) entries_.push_back({next, value});
+      }
+      entry_starts_.push_back(entries_.size());
+    }
+  }
+}
+
+template <int N>
+inline void FilterKernel<N>::combine_rows(const double* weights, int action, double* out) const {
   if constexpr (N > 0) {
     constexpr int kStride = padded(N);
+    const double* rows = transition_.data() + static_cast<std::ptrdiff_t>(action) * N * kStride;
     double sum[kStride];
     for (int j = 0; j < kStride; ++j) sum[j] = weights[0] * rows[j];
     for (int s = 1; s < N; ++s) {
@@ -127,6 +164,19 @@ inline void FilterKernel<N>::combine_rows(const double* weights, const double* r
   } else {
     const int width = stride();
     std::fill_n(out, width, 0.0);
+    if (!entry_starts_.empty()) {
+      const std::size_t* starts =
+          entry_starts_.data() + static_cast<std::ptrdiff_t>(action) * num_states_;
+      for (int s = 0; s < num_states_; ++s) {
+        if (weights[s] == 0.0) continue;
+        for (std::size_t k = starts[s]; k < starts[s + 1]; ++k) {
+          out[entries_[k].column] += weights[s] * entries_[k].value;
+        }
+      }
+      return;
+    }
+    const double* rows =
+        transition_.data() + static_cast<std::ptrdiff_t>(action) * num_states_ * width;
     for (int s = 0; s < num_states_; ++s, rows += width) {
       const double weight = weights[s];
       for (int j = 0; j < width; ++j) out[j] += weight * rows[j];
@@ -157,8 +207,7 @@ inline double FilterKernel<N>::update_before(double* belief, int action, const d
     return 0.0;
   combine_scores(weighted,
                  score_next_.data() + static_cast<std::size_t>(action) * score_now_.size(), scores);
-  combine_rows(weighted, transition_.data() + static_cast<std::ptrdiff_t>(action) * n * stride(),
-               belief);
+  combine_rows(weighted, action, belief);
   const double scale = 1.0 / probability;
   for (int s = 0; s < n; ++s) belief[s] *= scale;
   return probability;
@@ -168,8 +217,7 @@ template <int N>
 inline double FilterKernel<N>::update_after(double* belief, int action, const double* likelihood,
                                             double* scores, double* moved) const {
   const int n = num_states();
-  combine_rows(belief, transition_.data() + static_cast<std::ptrdiff_t>(action) * n * stride(),
-               moved);
+  combine_rows(belief, action, moved);
   double probability = 0.0;
   for (int s = 0; s < n; ++s) probability += moved[s] *= likelihood[s];
   if (!(probability > 0.0)) [[unlikely]]
@@ -202,8 +250,7 @@ inline void FilterKernel<N>::predict(double* belief, int action, double* scores,
   double local[N > 0 ? padded(N > 0 ? N : 1) : 1];
   double* moved = N > 0 ? local : scratch;
   const int n = num_states();
-  combine_rows(belief, transition_.data() + static_cast<std::ptrdiff_t>(action) * n * stride(),
-               moved);
+  combine_rows(belief, action, moved);
   double sum = 0.0;
   for (int s = 0; s < n; ++s) sum += moved[s];
   for (int s = 0; s < n; ++s) belief[s] = moved[s] / sum;  // rounding must not accumulate

@@ -32,9 +32,13 @@ LookAhead::LookAhead(const Plan& plan)
     kernel_ = detail::prefix_kernel(plan.model);
     grid_.emplace(plan.model.num_states(), plan.resolution);
     bias_ = plan.bias;
+    return;
+  }
+  alpha_ = MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states());
+  if (detail::SparseModel::pays(plan.model)) {
+    sparse_ = std::make_shared<const detail::SparseModel>(plan.model);
   } else {
     kernel_ = joint_kernel(plan.model, plan.model.transition());
-    alpha_ = MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states());
     next_.resize(plan.model.num_states(), num_observations_);
     scores_.resize(alpha_.rows(), num_observations_);
   }
@@ -70,11 +74,20 @@ double LookAhead::vector_future(const double* belief, int action) {
   return future;
 }
 
+double LookAhead::sparse_future(const double* belief, int action) {
+  detail::successor_scores(*sparse_, action, belief, alpha_, successors_);
+  double future = 0.0;
+  for (const int o : successors_.observed) future += successors_.scores.col(o).maxCoeff();
+  return future;
+}
+
 void LookAhead::action_values(std::span<const double> belief, std::span<double> values) {
   const VectorView b(belief.data(), num_states());
   for (int a = 0; a < num_actions(); ++a) values[a] = rewards_.row(a).dot(b);
   if (!grid_) {
-    for (int a = 0; a < num_actions(); ++a) values[a] += vector_future(belief.data(), a);
+    for (int a = 0; a < num_actions(); ++a) {
+      values[a] += sparse_ ? sparse_future(belief.data(), a) : vector_future(belief.data(), a);
+    }
     return;
   }
   with_fixed_size(num_states(), [&]<int N>(std::integral_constant<int, N> /*size*/) {

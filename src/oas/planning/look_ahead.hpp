@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "oas/core/linear_algebra.hpp"
 #include "oas/planning/belief_grid.hpp"
+#include "oas/planning/detail/sparse_model.hpp"
 #include "oas/planning/plan.hpp"
 
 namespace oas {
@@ -15,6 +17,7 @@ namespace oas {
 /// with v interpolated on the plan's grid or the maximum over its α-vectors. Keeps its own copy of
 /// what it needs, and work space (so calls are not const); one per thread.
 /// Cost A O (S² + S log S) on a grid, A O (S² + K S) with K vectors; no allocation after the first.
+/// With vectors in a large sparse model (detail::SparseModel) the cost is by what is not 0.
 class LookAhead {
  public:
   /// Throws InvalidArgument on a plan that is not valid.
@@ -37,15 +40,18 @@ class LookAhead {
   template <int N>
   [[nodiscard]] double grid_future(const double* belief, int action) const;
   [[nodiscard]] double vector_future(const double* belief, int action);
+  [[nodiscard]] double sparse_future(const double* belief, int action);
 
   Matrix rewards_;  // A×S
   int num_observations_;
   std::vector<double> kernel_;  // [a][o][s][S]: prefix sums on a grid, plain with α-vectors
   std::optional<BeliefGrid> grid_;
   std::vector<double> bias_;
-  Eigen::MatrixXd alpha_;   // K×S
-  Eigen::MatrixXd next_;    // S×O
-  Eigen::MatrixXd scores_;  // K×O
+  Eigen::MatrixXd alpha_;                              // K×S
+  Eigen::MatrixXd next_;                               // S×O
+  Eigen::MatrixXd scores_;                             // K×O
+  std::shared_ptr<const detail::SparseModel> sparse_;  // instead of kernel_ where it pays
+  detail::SuccessorScores successors_;
   std::vector<double> values_;
 };
 

@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/planning/detail/point_solver.hpp"
+#include "oas/planning/detail/sparse_model.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/policy_simulation.hpp"
 #include "oas/simulation/environment.hpp"
@@ -61,23 +63,19 @@ class Backups {
   explicit Backups(const Plan& plan)
       : model_(plan.model),
         rewards_(plan.model.expected_reward()),
-        alpha_(MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states())) {}
+        alpha_(MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states())) {
+    if (detail::SparseModel::pays(model_)) sparse_.emplace(model_);
+  }
 
   // Notes the vector of the best action at a belief.
   void add(std::span<const double> belief) {
-    const VectorView b(belief.data(), model_.num_states());
     std::vector<int> best;
     double largest = 0.0;
     for (int a = 0; a < model_.num_actions(); ++a) {
-      const Vector moved = model_.transition().matrix(Action{a}).transpose() * b;
-      const auto seen = model_.sensors().matrix(Action{a});
-      std::vector<int> choice = {a};
-      double value = rewards_.row(a).dot(b);
-      for (int o = 0; o < model_.num_observations(); ++o) {
-        Eigen::Index k = 0;
-        value += (alpha_ * seen.row(o).transpose().cwiseProduct(moved)).maxCoeff(&k);
-        choice.push_back(static_cast<int>(k));
-      }
+      std::vector<int> choice(static_cast<std::size_t>(model_.num_observations()) + 1, 0);
+      choice[0] = a;
+      const double value = rewards_.row(a).dot(VectorView(belief.data(), model_.num_states())) +
+                           (sparse_ ? choose_sparse(belief, choice) : choose_dense(belief, choice));
       if (best.empty() || value > largest) {
         largest = value;
         best = std::move(choice);
@@ -117,9 +115,37 @@ class Backups {
   }
 
  private:
+  // Σ_o max_k α_k·(P(o) b'_o) of action choice[0]; the best k goes to choice[o + 1].
+  double choose_dense(std::span<const double> belief, std::vector<int>& choice) const {
+    const Action a{choice[0]};
+    const Vector moved =
+        model_.transition().matrix(a).transpose() * VectorView(belief.data(), model_.num_states());
+    double value = 0.0;
+    for (int o = 0; o < model_.num_observations(); ++o) {
+      Eigen::Index k = 0;
+      const Vector next = model_.sensors().matrix(a).row(o).transpose().cwiseProduct(moved);
+      value += (alpha_ * next).maxCoeff(&k);
+      choice[static_cast<std::size_t>(o) + 1] = static_cast<int>(k);
+    }
+    return value;
+  }
+
+  double choose_sparse(std::span<const double> belief, std::vector<int>& choice) {
+    detail::successor_scores(*sparse_, choice[0], belief.data(), alpha_, successors_);
+    double value = 0.0;
+    for (const int o : successors_.observed) {
+      Eigen::Index k = 0;
+      value += successors_.scores.col(o).maxCoeff(&k);
+      choice[static_cast<std::size_t>(o) + 1] = static_cast<int>(k);
+    }
+    return value;
+  }
+
   const Pomdp& model_;
   Matrix rewards_;
-  Matrix alpha_;
+  Eigen::MatrixXd alpha_;  // K×S
+  std::optional<detail::SparseModel> sparse_;
+  detail::SuccessorScores successors_;
   std::map<std::vector<int>, long> counts_;
 };
 

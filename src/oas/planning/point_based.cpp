@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "oas/belief/filter.hpp"
 #include "oas/belief/joint_kernel.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/detail/point_solver.hpp"
+#include "oas/planning/detail/sparse_model.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/environment.hpp"
 
@@ -50,23 +52,78 @@ void PointOptions::validate() const {
               "span_tolerance is {}; it must be positive", span_tolerance);
 }
 
+namespace {
+
+// F(α) - r of the fast informed bound, from the kernel or by what is not 0.
+class InformedSweep {
+ public:
+  InformedSweep(const Pomdp& model, double iota)
+      : num_states_(model.num_states()),
+        num_actions_(model.num_actions()),
+        num_observations_(model.num_observations()),
+        iota_(iota) {
+    if (detail::SparseModel::pays(model)) {
+      sparse_.emplace(model);
+      follow_.resize(num_actions_, num_observations_);
+    } else {
+      kernel_ = joint_kernel(model, model.transition());
+    }
+  }
+
+  void add(const Eigen::MatrixXd& alpha, Eigen::MatrixXd& next) {
+    sparse_ ? add_sparse(alpha, next) : add_dense(alpha, next);
+  }
+
+ private:
+  void add_dense(const Eigen::MatrixXd& alpha, Eigen::MatrixXd& next) const {
+    const std::ptrdiff_t square = static_cast<std::ptrdiff_t>(num_states_) * num_states_;
+    for (int a = 0; a < num_actions_; ++a) {
+      for (int o = 0; o < num_observations_; ++o) {
+        const double* kernel = kernel_.data() + (a * num_observations_ + o) * square;
+        const Eigen::MatrixXd follow = MatrixView(kernel, num_states_, num_states_) * alpha;
+        next.col(a) += (1.0 - num_actions_ * iota_) * follow.rowwise().maxCoeff() +
+                       iota_ * follow.rowwise().sum();
+      }
+    }
+  }
+
+  void add_sparse(const Eigen::MatrixXd& alpha, Eigen::MatrixXd& next) {
+    using Iterator = detail::SparseModel::Rows::InnerIterator;
+    const Eigen::MatrixXd by_state = alpha.transpose();  // A×S
+    for (std::size_t a = 0; a < sparse_->transition.size(); ++a) {
+      for (Eigen::Index s = 0; s < num_states_; ++s) {
+        follow_.setZero();
+        for (Iterator move(sparse_->transition[a], s); move; ++move) {
+          for (Iterator seen(sparse_->sensors[a], move.col()); seen; ++seen) {
+            follow_.col(seen.col()) += move.value() * seen.value() * by_state.col(move.col());
+          }
+        }
+        next(s, static_cast<Eigen::Index>(a)) +=
+            (1.0 - num_actions_ * iota_) * follow_.colwise().maxCoeff().sum() +
+            iota_ * follow_.sum();
+      }
+    }
+  }
+
+  int num_states_;
+  int num_actions_;
+  int num_observations_;
+  double iota_;
+  std::vector<double> kernel_;
+  std::optional<detail::SparseModel> sparse_;
+  Eigen::MatrixXd follow_;  // A×O at one state
+};
+
+}  // namespace
+
 double fast_informed_bound(const Pomdp& model, double iota, double tolerance, int max_sweeps) {
-  const int n = model.num_states();
-  const int num_actions = model.num_actions();
-  const std::vector<double> kernel = joint_kernel(model, model.transition());
+  InformedSweep sweep_over(model, iota);
   const Eigen::MatrixXd rewards = model.expected_reward().transpose();  // S×A
-  Eigen::MatrixXd alpha = Eigen::MatrixXd::Zero(n, num_actions);
+  Eigen::MatrixXd alpha = Eigen::MatrixXd::Zero(model.num_states(), model.num_actions());
   double bound = std::numeric_limits<double>::infinity();
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     Eigen::MatrixXd next = rewards;
-    for (int a = 0; a < num_actions; ++a) {
-      for (int o = 0; o < model.num_observations(); ++o) {
-        const auto offset = static_cast<std::ptrdiff_t>(a * model.num_observations() + o) * n * n;
-        const Eigen::MatrixXd follow = MatrixView(kernel.data() + offset, n, n) * alpha;
-        next.col(a) += (1.0 - num_actions * iota) * follow.rowwise().maxCoeff() +
-                       iota * follow.rowwise().sum();
-      }
-    }
+    sweep_over.add(alpha, next);
     const Eigen::MatrixXd increment = next - alpha;
     bound = std::min(bound, increment.maxCoeff());  // each is a bound
     if (increment.maxCoeff() - increment.minCoeff() <= tolerance) break;

@@ -45,11 +45,15 @@ PointSolver::PointSolver(const Pomdp& model, double iota, const PointOptions& op
       options_(options),
       rewards_(model.expected_reward()),
       active_(Eigen::MatrixXd::Zero(num_states_, 1)) {
+  backed_up_.resize(static_cast<std::size_t>(num_actions_));
+  if (SparseModel::pays(model)) {
+    sparse_.emplace(model);
+    return;
+  }
   for (int a = 0; a < num_actions_; ++a) {
     transition_.emplace_back(model.transition().matrix(Action{a}));
     likelihood_.emplace_back(model.sensors().matrix(Action{a}));
   }
-  backed_up_.resize(static_cast<std::size_t>(num_actions_));
 }
 
 void PointSolver::set_beliefs(Eigen::MatrixXd beliefs) {
@@ -112,6 +116,10 @@ void PointSolver::prune() {
 
 void PointSolver::refresh() {
   prune();
+  sparse_ ? choose_sparse() : choose_dense();
+}
+
+void PointSolver::choose_dense() {
   for (int a = 0; a < num_actions_; ++a) {
     for (int o = 0; o < num_observations_; ++o) {
       const Eigen::MatrixXd scores = active_.transpose() * successors(a, o);
@@ -125,7 +133,26 @@ void PointSolver::refresh() {
   }
 }
 
-void PointSolver::back_up_action(int action) {
+// An observation that cannot come gets the first vector, as where all scores are 0.
+void PointSolver::choose_sparse() {
+  const Eigen::MatrixXd alpha = active_.transpose();
+  SuccessorScores work;
+  std::fill(choice_.begin(), choice_.end(), active_owner_.front());
+  for (int a = 0; a < num_actions_; ++a) {
+    for (Eigen::Index b = 0; b < beliefs_.cols(); ++b) {
+      successor_scores(*sparse_, a, beliefs_.col(b).data(), alpha, work);
+      for (const int o : work.observed) {
+        Eigen::Index best = 0;
+        work.scores.col(o).maxCoeff(&best);
+        choice_[static_cast<std::size_t>((a * num_observations_ + o) * beliefs_.cols() + b)] =
+            active_owner_[static_cast<std::size_t>(best)];
+      }
+    }
+  }
+}
+
+// Σ_o K_a^o α_(b,a,o) of all beliefs.
+void PointSolver::expect_dense(int action) {
   Eigen::MatrixXd& out = backed_up_[action];
   const Eigen::MatrixXd moved =
       timing_ == Timing::before ? Eigen::MatrixXd(transition_[action] * alpha_) : alpha_;
@@ -138,6 +165,25 @@ void PointSolver::back_up_action(int action) {
     }
   }
   if (timing_ == Timing::after) out = transition_[action] * out;
+}
+
+void PointSolver::expect_sparse(int action) {
+  const auto& sensors = sparse_->sensors[static_cast<std::size_t>(action)];
+  const int* choice = choice_.data() + action * num_observations_ * beliefs_.cols();
+  Eigen::MatrixXd seen = Eigen::MatrixXd::Zero(num_states_, beliefs_.cols());
+  for (Eigen::Index b = 0; b < beliefs_.cols(); ++b) {
+    for (Eigen::Index s = 0; s < num_states_; ++s) {
+      for (SparseModel::Rows::InnerIterator entry(sensors, s); entry; ++entry) {
+        seen(s, b) += entry.value() * alpha_(s, choice[entry.col() * beliefs_.cols() + b]);
+      }
+    }
+  }
+  backed_up_[action].noalias() = sparse_->transition[static_cast<std::size_t>(action)] * seen;
+}
+
+void PointSolver::back_up_action(int action) {
+  sparse_ ? expect_sparse(action) : expect_dense(action);
+  Eigen::MatrixXd& out = backed_up_[action];
   out.colwise() += rewards_.row(action).transpose();
   values_.row(action) = (out.array() * beliefs_.array()).colwise().sum();
 }

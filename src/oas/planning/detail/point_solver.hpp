@@ -1,9 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <vector>
 
 #include "oas/model/pomdp.hpp"
+#include "oas/planning/detail/sparse_model.hpp"
 #include "oas/planning/point_based.hpp"
 
 namespace oas::detail {
@@ -35,11 +37,15 @@ class PointSolver {
 
  private:
   void refresh();
+  void choose_dense();
+  void choose_sparse();
   // Largest and smallest increment of one backup.
   Eigen::Vector2d backup();
   void prune();
   [[nodiscard]] Eigen::MatrixXd successors(int action, int observation) const;
   void back_up_action(int action);
+  void expect_dense(int action);
+  void expect_sparse(int action);
 
   int num_states_;
   int num_actions_;
@@ -50,6 +56,7 @@ class PointSolver {
   Matrix rewards_;                           // A×S
   std::vector<Eigen::MatrixXd> transition_;  // per action, S×S
   std::vector<Eigen::MatrixXd> likelihood_;  // per action, O×S
+  std::optional<SparseModel> sparse_;        // instead of both where it pays
   Eigen::MatrixXd beliefs_;                  // S×B
   Eigen::MatrixXd alpha_;                    // S×B
   Eigen::MatrixXd active_;                   // S×K
