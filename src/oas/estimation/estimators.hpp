@@ -8,7 +8,7 @@
 namespace oas {
 
 /// What an estimator works on, hence how a log is turned into its input: one case in each place
-/// that runs estimators by name (experiments/log_estimation, experiments/empirical_error).
+/// that runs estimators by name (experiments/log_estimation, experiments/row_estimator).
 enum class EstimatorKind {
   moments,     ///< moments of pairs of rows: estimate_oas()
   likelihood,  ///< the rows themselves: estimate_likelihood()

@@ -1,22 +1,30 @@
 #include "oas/experiments/row_estimator.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/estimators.hpp"
+#include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
+#include "oas/estimation/particle.hpp"
+#include "oas/estimation/spectral.hpp"
 
 namespace oas {
 
 namespace {
 
+constexpr double kBlindSensor = 1e-9;  // σ_S(Z_a): no left inverse
+
 class MomentRows final : public RowEstimator {
  public:
-  MomentRows(const EstimatorInfo& info, const Pomdp& model, const LeftInverses& inverses,
-             bool reacts)
-      : model_(model), inverses_(inverses), folder_(inverses, model.timing(), fold(info, reacts)) {
+  MomentRows(const EstimatorInfo& info, const Pomdp& model, bool reacts)
+      : model_(model), inverses_(model), folder_(inverses_, model.timing(), fold(info, reacts)) {
     options_.name = info.name;
   }
+  MomentRows(const MomentRows&) = delete;  // the folder points at inverses_
+  MomentRows& operator=(const MomentRows&) = delete;
 
   void add(const Trajectory& rows) override {
     folder_.add(rows.actions, rows.observations, rows.propensities);
@@ -36,17 +44,87 @@ class MomentRows final : public RowEstimator {
   }
 
   const Pomdp& model_;
-  const LeftInverses& inverses_;
+  LeftInverses inverses_;
   PairFolder folder_;
   OasOptions options_;
+};
+
+// Keeps the rows. Refinement starts at the moments, unless a sensor is blind: then there are none.
+class LikelihoodRowsInMemory final : public RowEstimator {
+ public:
+  LikelihoodRowsInMemory(const EstimatorInfo& info, const Pomdp& model, bool reacts)
+      : model_(model), refine_(info.refine), rows_(model) {
+    const std::vector<double> alphas = sensor_alphas(model);
+    const bool blind = *std::min_element(alphas.begin(), alphas.end()) < kBlindSensor;
+    if (refine_ && !blind) moments_ = std::make_unique<MomentRows>(info, model, reacts);
+    options_.name = info.name;
+    options_.climb.accelerate = refine_;
+    options_.error_bars = false;
+  }
+
+  void add(const Trajectory& rows) override {
+    rows_.append(rows.actions, rows.observations);
+    if (moments_) moments_->add(rows);
+  }
+
+  TransitionEstimate estimate() override {
+    TransitionModel start = TransitionModel::uniform(model_.num_states(), model_.num_actions());
+    if (moments_) start = moments_->estimate().transition;
+    const std::vector<TransitionModel> starts =
+        refine_ ? likelihood_starts(model_, start) : std::vector{start};
+    return estimate_likelihood(likelihood_rows(rows_, {1}), starts, model_, options_);
+  }
+
+ private:
+  const Pomdp& model_;
+  bool refine_;
+  TransitionLikelihood rows_;
+  std::unique_ptr<MomentRows> moments_;
+  LikelihoodEstimatorOptions options_;
+};
+
+class ParticleRows final : public RowEstimator {
+ public:
+  ParticleRows(const Pomdp& model, const Rng& rng) : estimator_(model, {}, rng) {}
+  void add(const Trajectory& rows) override { estimator_.add(rows.actions, rows.observations); }
+  TransitionEstimate estimate() override { return estimator_.finish(); }
+
+ private:
+  ParticleEstimator estimator_;
+};
+
+class SpectralRows final : public RowEstimator {
+ public:
+  SpectralRows(const Pomdp& model, const Rng& rng)
+      : model_(model), rng_(rng), folder_(model.num_actions(), model.num_observations()) {}
+  void add(const Trajectory& rows) override { folder_.add(rows.actions, rows.observations); }
+  TransitionEstimate estimate() override {
+    Rng rng = rng_;
+    return estimate_spectral(folder_, model_, {}, rng);
+  }
+
+ private:
+  const Pomdp& model_;
+  Rng rng_;
+  TripleFolder folder_;
 };
 
 }  // namespace
 
 std::unique_ptr<RowEstimator> make_row_estimator(const std::string& name, const Pomdp& model,
-                                                 const LeftInverses& inverses, bool reacts) {
+                                                 bool reacts, const Rng& rng) {
   const EstimatorInfo& info = find_estimator(name);
-  return std::make_unique<MomentRows>(info, model, inverses, reacts);
+  switch (info.kind) {
+    case EstimatorKind::likelihood:
+      return std::make_unique<LikelihoodRowsInMemory>(info, model, reacts);
+    case EstimatorKind::posterior:
+      return std::make_unique<ParticleRows>(model, rng);
+    case EstimatorKind::spectral:
+      return std::make_unique<SpectralRows>(model, rng);
+    case EstimatorKind::moments:
+      break;
+  }
+  return std::make_unique<MomentRows>(info, model, reacts);
 }
 
 }  // namespace oas

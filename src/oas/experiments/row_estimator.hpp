@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "oas/counts/left_inverse.hpp"
+#include "oas/core/rng.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
@@ -22,12 +22,13 @@ class RowEstimator {
   [[nodiscard]] virtual TransitionEstimate estimate() = 0;
 };
 
-/// The estimator of that name for the sensors of `model` (its transition is not looked at). Both
-/// must outlive it. `reacts`: whether actions depend on observations; in `after` timing rows then
-/// need propensities. Throws InvalidArgument on an unknown name.
+/// The estimator of that name for the sensors of `model`, which must outlive it; its transition is
+/// not looked at. `reacts`: whether actions depend on observations; in `after` timing rows then
+/// need propensities. `rng`, which is copied, is for the estimators that draw. No error bars where
+/// they cost more than the estimate. Throws InvalidArgument on an unknown name, and for moments and
+/// spectral when some Z_a has dependent columns.
 [[nodiscard]] std::unique_ptr<RowEstimator> make_row_estimator(const std::string& name,
-                                                               const Pomdp& model,
-                                                               const LeftInverses& inverses,
-                                                               bool reacts);
+                                                               const Pomdp& model, bool reacts,
+                                                               const Rng& rng);
 
 }  // namespace oas

@@ -79,6 +79,12 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
+// "0.02", "500", "2·10⁴".
+std::string number_label(int digit, int exponent) {
+  if (exponent >= -3 && exponent <= 3) return fmt::format("{:g}", digit * std::pow(10.0, exponent));
+  return fmt::format("{}·{}", digit, power_of_ten(exponent));
+}
+
 // One axis: where a value stands between 0 and 1.
 class Scale {
  public:
@@ -121,7 +127,7 @@ class Scale {
         std::string label;
         if (digit == 1 && k % stride == 0) label = power_of_ten(k);
         const bool named = decades < 0.2 * room || (decades < room && (digit == 2 || digit == 5));
-        if (digit > 1 && named) label = fmt::format("{:g}", v);
+        if (digit > 1 && named) label = number_label(digit, k);
         ticks.push_back({v, label});
       }
     }

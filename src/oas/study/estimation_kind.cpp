@@ -121,10 +121,10 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
   const Instance instance = make_instance(read.instance, replication);
   const Pomdp& model = instance.model;
   if (read.wrong_model) read.policy.own_transition = instance.policy_model;
-  const LeftInverses inverses(model);
   std::vector<std::unique_ptr<RowEstimator>> estimators;
   for (const std::string& name : read.estimators) {
-    estimators.push_back(make_row_estimator(name, model, inverses, read.reacts));
+    estimators.push_back(make_row_estimator(name, model, read.reacts,
+                                            Rng({task.seed, replication, Role::estimation})));
   }
   ClosedLoop loop(model, read.policy, task.seed, replication);
   const ResultRow common =

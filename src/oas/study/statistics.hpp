@@ -20,7 +20,7 @@ struct MeanInterval {
 [[nodiscard]] MeanInterval student_interval(std::span<const double> values, double level = 0.95);
 
 /// Bootstrap-t interval: quantiles of (x̄* - x̄)/se* over resamples in place of Student's t, so
-/// that skewness is taken in. With fewer than 5 values, or when they are all equal, Student's.
+/// that skewness is taken in. With fewer than 8 values, or when they are all equal, Student's.
 [[nodiscard]] MeanInterval bootstrap_interval(std::span<const double> values, double level,
                                               int resamples, Rng& rng);
 
