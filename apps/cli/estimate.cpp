@@ -96,6 +96,9 @@ void run(const Options& options) {
   if (!estimate.standard_error.empty()) {
     text += error_bars(options.estimation.estimator, estimate);
   }
+  if (estimate.fit_p_value && std::isfinite(*estimate.fit_p_value)) {
+    text += fmt::format("fit of the sensors: p = {:.2g}\n", *estimate.fit_p_value);
+  }
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
   print(options.common, text);
 }

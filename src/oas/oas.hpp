@@ -29,6 +29,7 @@
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
 #include "oas/estimation/particle_posterior.hpp"
+#include "oas/estimation/sensor_fit.hpp"
 #include "oas/estimation/spectral.hpp"
 #include "oas/estimation/tensor_power.hpp"
 #include "oas/estimation/three_views.hpp"

@@ -76,6 +76,7 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
   if (estimate.log_likelihood) {
     about["log_likelihood"] = *estimate.log_likelihood;
     about["passes"] = estimate.passes;
+    if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   }
   about["pairs"] = estimate.pairs;
   about["alpha"] = estimate.alpha;

@@ -17,12 +17,14 @@ namespace {
 
 using detail::FreeCoordinates;
 
-constexpr Eigen::Index kMostDifferences = 50;  // coordinates; each costs two passes
+constexpr Eigen::Index kMostDifferences = 60;  // coordinates; each costs a pass
+constexpr double kMostSteps = 2e7;             // beyond, batches say it as well
+constexpr double kStep = 1e-4;                 // of a difference, relative
 constexpr int kFewestTransitions = 1024;
-constexpr double kWeakSensor = 0.05;
-constexpr double kBlindSensor = 1e-9;
+constexpr double kDoubtfulSensor = 0.05;
+constexpr double kBlindSensor = 1e-9;      // σ_S(Z_a)
 constexpr double kLeastInformation = 4.0;  // standard error 1/2: says nothing about a probability
-constexpr double kLargeError = 0.1;
+constexpr double kPoorError = 0.1;
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
 constexpr double kStartShare = 0.02;    // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
@@ -141,7 +143,7 @@ void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
   for (std::size_t row = 0; row * n < estimate.standard_error.size(); ++row) {
     const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(row * n);
     const double worst = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
-    if (worst > kLargeError) {  // false for NaN: those rows are flagged already
+    if (worst > kPoorError) {  // false for NaN: those rows are flagged already
       estimate.warnings.push_back(fmt::format(
           "row {} is poorly determined: standard error up to {:.2g}", name(row), worst));
     }
@@ -216,7 +218,8 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& rows,
   estimate.missing = rows.missing;
   estimate.alpha = sensor_alphas(model);
   const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
-  const LikelihoodEstimate climbed = best_climb(rows, starts, weakest < kWeakSensor, options.climb);
+  const LikelihoodEstimate climbed =
+      best_climb(rows, starts, weakest < kDoubtfulSensor, options.climb);
   OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
               "the rows cannot happen under the sensors and the start, whatever the transitions");
   estimate.passes = climbed.passes;
@@ -240,8 +243,7 @@ std::vector<TransitionModel> likelihood_starts(const Pomdp& model, const Transit
   const int n = model.num_states();
   std::vector<TransitionModel> starts = {mixed_with_uniform(first, kStartShare),
                                          TransitionModel::uniform(n, model.num_actions())};
-  const std::vector<double> alphas = sensor_alphas(model);
-  if (*std::min_element(alphas.begin(), alphas.end()) > kBlindSensor) return starts;
+  if (!has_blind_sensor(model)) return starts;
   Rng rng({kStartSeed, 0, Role::bootstrap});
   const std::vector<double> concentration(static_cast<std::size_t>(n), 1.0);
   for (int start = 0; start < 3; ++start) {
@@ -263,14 +265,20 @@ std::vector<double> sensor_alphas(const Pomdp& model) {
   return alphas;
 }
 
+bool has_blind_sensor(const Pomdp& model) {
+  const std::vector<double> alphas = sensor_alphas(model);
+  return *std::min_element(alphas.begin(), alphas.end()) < kBlindSensor;
+}
+
 ObservedInformation observed_information(const LikelihoodFunction& likelihood,
                                          const TransitionModel& at, const LikelihoodPass& pass) {
   const FreeCoordinates free(at);
   ObservedInformation result;
   if (free.size() == 0) return result;
-  if (free.size() > kMostDifferences) {
+  const double steps = std::accumulate(pass.counts.begin(), pass.counts.end(), 0.0);
+  if (free.size() > kMostDifferences || steps > kMostSteps) {
     PassOptions batches;
-    batches.batches = static_cast<int>(4 * free.size());
+    batches.batches = static_cast<int>(std::max<Eigen::Index>(1024, 4 * free.size()));
     const LikelihoodPass many = likelihood(at, batches);
     result.passes = 1;
     const auto count = static_cast<Eigen::Index>(many.batch_steps.size());
@@ -284,13 +292,10 @@ ObservedInformation observed_information(const LikelihoodFunction& likelihood,
   const Vector here = free.reduce(pass.score.data());
   Matrix information(free.size(), free.size());
   for (Eigen::Index i = 0; i < free.size(); ++i) {
-    const double value = at.values()[free.entry(i)];
-    const double step = 1e-3 * std::max(value, 0.01);
-    const bool central = value > step;
-    const Vector up = score_at(likelihood, at, free, i, step);
-    const Vector down = central ? score_at(likelihood, at, free, i, -step) : here;
-    information.col(i) = (down - up) / (central ? 2.0 * step : step);
-    result.passes += central ? 2 : 1;
+    // The largest entry of the row gives; the error of a one-sided difference is of order kStep.
+    const double step = kStep * std::max(at.values()[free.entry(i)], 0.01);
+    information.col(i) = (here - score_at(likelihood, at, free, i, step)) / step;
+    ++result.passes;
   }
   result.matrix = 0.5 * (information + information.transpose());
   return result;

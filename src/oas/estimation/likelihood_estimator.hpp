@@ -15,7 +15,7 @@ struct LikelihoodEstimatorOptions {
   std::string name = "oas-ml";  ///< recorded in the result
   double confidence = 0.95;     ///< level of each interval, in (0, 1)
   LikelihoodOptions climb;
-  bool error_bars = true;  ///< they cost up to 100 passes
+  bool error_bars = true;  ///< they cost up to 60 passes
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
@@ -38,13 +38,14 @@ struct LikelihoodRows {
 /// tried when in doubt: a sensor with σ_S(Z_a) < 0.05, or a climb that does not end), with error
 /// bars. Valid under any policy, in both timings, also where sensors are blind under some actions.
 ///
-/// Standard errors from the observed information -∂²/∂T², by central differences of the score along
-/// the A S (S-1) free coordinates where these are at most 50, else from the spread of the scores of
-/// many batches. Intervals T + d ± z se, cut to [0,1] and stretched to hold T; d is the step to the
-/// maximum without the bounds 0 and 1, hence 0 unless an entry is at a bound. Rows in which some
-/// direction has less information than a standard error of 1/2 are flagged: their entries have no
-/// standard error and the interval [0,1]. Rows that were never visited are set to uniform, the
-/// others stay where the climb left them. No error bars below 1,024 transitions.
+/// Standard errors from the observed information -∂²/∂T², by differences of the score along the
+/// A S (S-1) free coordinates where these are at most 60 (and the rows at most 20 million), else
+/// from the spread of the scores of many batches. Intervals T + d ± z se, cut to [0,1] and
+/// stretched to hold T; d is the step to the maximum without the bounds 0 and 1, hence 0 unless an
+/// entry is at a bound. Rows in which some direction has less information than a standard error of
+/// 1/2 are flagged: their entries have no standard error and the interval [0,1]. Rows that were
+/// never visited are set to uniform, the others stay where the climb left them. No error bars below
+/// 1,024 transitions.
 [[nodiscard]] TransitionEstimate estimate_likelihood(
     const LikelihoodRows& rows, const std::vector<TransitionModel>& starts, const Pomdp& model,
     const LikelihoodEstimatorOptions& options = {});
@@ -56,6 +57,9 @@ struct LikelihoodRows {
 
 /// σ_S(Z_a) of every action.
 [[nodiscard]] std::vector<double> sensor_alphas(const Pomdp& model);
+
+/// Whether some Z_a has linearly dependent columns: then there is no moment estimator.
+[[nodiscard]] bool has_blind_sensor(const Pomdp& model);
 
 /// Observed information of the free coordinates of `at`, whose pass it is; see estimate_likelihood.
 /// Empty when there are too few rows.

@@ -11,8 +11,7 @@ using detail::ScaledProduct;
 
 namespace {
 
-constexpr std::size_t kBlock = TransitionLikelihood::kBlockSteps;
-constexpr std::size_t kTaskSteps = 8 * kBlock;
+constexpr std::size_t kTaskSteps = 8 * TransitionLikelihood::kBlockSteps;
 constexpr int kMostRounds = 3;
 
 void normalise(double* values, std::size_t count) {
@@ -261,21 +260,19 @@ void LikelihoodPassRunner::close_batch(TaskResult& result, std::int64_t& steps) 
 
 // The largest entries by which emissions were divided, over all steps.
 double LikelihoodPassRunner::log_scale() const {
-  double sum = 0.0;
-  for (std::size_t code = 0; code < rows_.code_counts_.size(); ++code) {
-    if (rows_.code_counts_[code] > 0) {
-      sum += static_cast<double>(rows_.code_counts_[code]) * rows_.log_largest_[code];
-    }
-  }
-  // Rows of a window that belong to the windows before and behind it.
-  const auto log_largest = [&](std::size_t row) { return rows_.log_largest_[rows_.codes_[row]]; };
+  // Rows of a window that belong to the windows before and behind it do not count.
+  std::vector<std::int64_t> counts = rows_.code_counts_;
   const std::size_t end = rows_.rows() - options_.rows_ahead;
   const bool crosses = shift_ == 1 && end < rows_.rows() &&
                        !std::binary_search(rows_.run_starts_.begin(), rows_.run_starts_.end(), end);
   for (std::size_t row = end + (crosses ? 1 : 0); row < rows_.rows(); ++row) {
-    sum -= log_largest(row);
+    --counts[rows_.codes_[row]];
   }
-  if (shift_ == 1 && !options_.first_belief.empty()) sum -= log_largest(0);
+  if (shift_ == 1 && !options_.first_belief.empty()) --counts[rows_.codes_[0]];
+  double sum = 0.0;
+  for (std::size_t code = 0; code < counts.size(); ++code) {
+    if (counts[code] > 0) sum += static_cast<double>(counts[code]) * rows_.log_largest_[code];
+  }
   return sum;
 }
 

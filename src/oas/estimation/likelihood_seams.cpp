@@ -13,7 +13,6 @@ using detail::ScaledProduct;
 
 namespace {
 
-constexpr std::size_t kBlock = TransitionLikelihood::kBlockSteps;
 constexpr std::array<std::size_t, 6> kBurnIns = {64, 128, 256, 512, 1024, 2048};
 constexpr double kSeamTolerance = 1e-13;   // total variation where two blocks meet
 constexpr double kPilotTolerance = 1e-15;  // of the burn-in that is then doubled

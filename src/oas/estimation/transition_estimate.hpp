@@ -50,6 +50,7 @@ struct TransitionEstimate {
   std::int64_t missing = 0;  ///< rows without observation
 
   std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
+  std::optional<double> fit_p_value;     ///< does the log fit the sensors; see SensorFit
   int passes = 0;                        ///< over the rows, those for error bars included
 
   /// One line: estimator, pairs, status.

@@ -1,6 +1,5 @@
 #include "oas/experiments/log_estimation.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
+#include "oas/estimation/sensor_fit.hpp"
 #include "oas/experiments/log_likelihood.hpp"
 #include "oas/experiments/log_triples.hpp"
 #include "oas/io/log_reader.hpp"
@@ -19,9 +19,8 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kBlockRows = 1 << 16;
-constexpr double kBlindSensor = 1e-9;  // σ_S(Z_a): no left inverse
-constexpr int kPlainPasses = 20'000;   // plain expectation-maximisation may need thousands
+constexpr double kBadFit = 1e-4;      // p-value below which the sensors are called wrong
+constexpr int kPlainPasses = 20'000;  // plain expectation-maximisation may need thousands
 
 constexpr const char* kWhyPropensities =
     "in `after` timing the action of a row is chosen after the observation of the row before, so "
@@ -46,7 +45,7 @@ MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftIn
               "{}: has no column propensity: {}. Either {}", path, kWhyPropensities, kWayOut);
   PairFolder folder(inverses, model.timing(), options);
   LogBlock block;
-  while (reader.read_block(block, kBlockRows)) {
+  while (reader.read_block(block, kLogBlockRows)) {
     fold_block(block, block.rows.propensities, folder);
     if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
   }
@@ -103,9 +102,7 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   settings.climb.prior = options.prior;
   if (!info.refine) settings.climb.max_passes = kPlainPasses;
   settings.validate();
-  const std::vector<double> alphas = sensor_alphas(model);
-  const bool moments =
-      info.refine && *std::min_element(alphas.begin(), alphas.end()) > kBlindSensor;
+  const bool moments = info.refine && !has_blind_sensor(model);
   std::optional<LeftInverses> inverses;
   std::optional<PairFolder> folder;
   if (moments) {
@@ -121,7 +118,19 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   }
   const std::vector<TransitionModel> starts =
       info.refine ? likelihood_starts(model, start) : std::vector<TransitionModel>{start};
-  return estimate_likelihood(log.rows(parallelism), starts, model, settings);
+  TransitionEstimate estimate = estimate_likelihood(log.rows(parallelism), starts, model, settings);
+  const Pomdp fitted = model.with_transition(estimate.transition);
+  SensorFitTest test(fitted);
+  log.visit_rows([&](Action action, Observation observation, bool starts_run) {
+    test.add(action, observation, starts_run);
+  });
+  const SensorFit fit = test.finish();
+  estimate.fit_p_value = fit.p_value;
+  if (fit.p_value < kBadFit) {
+    estimate.warnings.push_back("the log does not fit the sensors of the model; " +
+                                fit.brief(model));
+  }
+  return estimate;
 }
 
 TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,

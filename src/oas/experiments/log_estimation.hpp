@@ -13,6 +13,9 @@
 
 namespace oas {
 
+/// Rows of a log that are read at a time.
+inline constexpr std::size_t kLogBlockRows = 1 << 16;
+
 /// How to estimate from log files.
 struct LogEstimationOptions {
   std::string estimator = "oas-overlap";

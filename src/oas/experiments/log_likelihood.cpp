@@ -11,9 +11,8 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kBlockRows = 1 << 16;
-constexpr std::size_t kWindowRows = 1 << 21;
-constexpr std::size_t kRowsAhead = 1 << 15;  // no chain of interest remembers longer
+constexpr std::size_t kWindowRows = 1 << 19;
+constexpr std::size_t kRowsAhead = 1 << 14;  // no chain of interest remembers longer
 
 void require_rereadable(std::span<const std::string> paths, std::size_t memory_limit) {
   for (const std::string& path : paths) {
@@ -70,7 +69,7 @@ class LogLikelihood::Windows {
   bool read_block() {
     for (; file_ < log_.paths_.size(); ++file_, reader_.reset()) {
       if (!reader_) reader_.emplace(log_.paths_[file_], log_.model_);
-      if (!reader_->read_block(block_, kBlockRows)) continue;
+      if (!reader_->read_block(block_, kLogBlockRows)) continue;
       const std::size_t first = actions_.size();
       const Trajectory& rows = block_.rows;
       actions_.insert(actions_.end(), rows.actions.begin(), rows.actions.end());
@@ -118,7 +117,7 @@ void LogLikelihood::read_all(PairFolder* fold, std::size_t memory_limit) {
   std::vector<double> ones;
   for (const std::string& path : paths_) {
     LogReader reader(path, model_);
-    for (long line = reader.line(); reader.read_block(block, kBlockRows); line = reader.line()) {
+    for (long line = reader.line(); reader.read_block(block, kLogBlockRows); line = reader.line()) {
       const Trajectory& rows = block.rows;
       auto run_start = block.run_starts.begin();
       for (std::size_t t = 0; t < rows.size(); ++t) {
@@ -202,6 +201,25 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
                     fmt::join(paths_, ", "), reader.rows_read(), rows_));
   }
   return total;
+}
+
+void LogLikelihood::visit_rows(
+    const std::function<void(Action, Observation, bool)>& receive) const {
+  const auto visit = [&](const TransitionLikelihood& rows, std::size_t count, bool continues) {
+    auto run = rows.run_starts().begin();
+    for (std::size_t row = 0; row < count; ++row) {
+      const bool starts = run != rows.run_starts().end() && *run == row;
+      if (starts) ++run;
+      receive(rows.action(row), rows.observation(row), starts && !(continues && row == 0));
+    }
+  };
+  if (in_memory_) return visit(likelihood_, likelihood_.rows(), false);
+  Windows reader(*this);
+  std::size_t rows_ahead = 0;
+  bool continues = false;
+  while (const TransitionLikelihood* window = reader.next(rows_ahead, continues)) {
+    visit(*window, window->rows() - rows_ahead, continues);
+  }
 }
 
 LikelihoodRows LogLikelihood::rows(Parallelism parallelism) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ class LogLikelihood {
   /// IoError when a file has changed since it was read first.
   [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
                                     Parallelism parallelism) const;
+
+  /// Every row in order, with whether it starts a run.
+  void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
 
   /// For the estimators; this object must outlive it.
   [[nodiscard]] LikelihoodRows rows(Parallelism parallelism) const;

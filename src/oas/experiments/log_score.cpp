@@ -12,7 +12,6 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kBlockRows = 1 << 16;
 constexpr std::int64_t kFirstBatchRows = 64;
 constexpr std::size_t kMostBatches = 128;  // per file; then neighbours are merged
 constexpr std::size_t kFewestBatches = 16;
@@ -143,7 +142,7 @@ LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> 
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     LogReader reader(paths[i], models.front());
     Scorer scorer(models);
-    for (LogBlock block; reader.read_block(block, kBlockRows);) {
+    for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
       scorer.add(block);
       const std::lock_guard lock(progress_mutex);
       if (progress) progress(static_cast<std::int64_t>(block.rows.size()));

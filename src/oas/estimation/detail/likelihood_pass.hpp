@@ -21,6 +21,7 @@ class LikelihoodPassRunner {
   [[nodiscard]] LikelihoodPass run();
 
  private:
+  static constexpr std::size_t kBlock = TransitionLikelihood::kBlockSteps;
   static constexpr int kGroup = 16;  // steps between two normalisations
   static constexpr std::size_t kLongestBurnIn = 2048;
   static constexpr std::size_t kNever = static_cast<std::size_t>(-1);

@@ -1,0 +1,235 @@
+#include "oas/experiments/log_likelihood.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/estimation/sensor_fit.hpp"
+#include "oas/experiments/log_score.hpp"
+#include "oas/io/log_writer.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace oas {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class LikelihoodOfLogs : public ::testing::Test {
+ protected:
+  std::string simulate(const Pomdp& model, std::size_t steps, const std::string& name,
+                       std::uint32_t replication = 0, std::size_t missing_every = 0) {
+    ClosedLoop loop(model, {}, 77, replication);
+    Trajectory rows;
+    loop.advance(steps, rows);
+    for (std::size_t t = 5; missing_every > 0 && t < steps; t += missing_every) {
+      rows.observations[t] = kMissing;
+    }
+    LogWriter writer(folder_.file(name), model, {});
+    writer.write(rows, 0);
+    writer.commit();
+    return folder_.file(name);
+  }
+
+  LogEstimationOptions options(const char* estimator) {
+    LogEstimationOptions result;
+    result.estimator = estimator;
+    return result;
+  }
+
+  template <class Function>
+  std::string message(const Function& function) {
+    try {
+      function();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "no exception";
+  }
+
+  test::TemporaryDirectory folder_;
+};
+
+// Runs cross windows (of 2^19 rows), windows cross files.
+TEST_F(LikelihoodOfLogs, FilesReadAgainGiveWhatMemoryGives) {
+  for (const Pomdp& model : {pest_control(), robot_corridor()}) {
+    const std::vector<std::string> paths = {simulate(model, 540'000, "long.csv", 0, 1000),
+                                            simulate(model, 3, "short.csv", 1),
+                                            simulate(model, 600'000, "last.csv.zst", 2)};
+    const LogLikelihood kept(model, paths, std::size_t{1} << 30, nullptr, {});
+    const LogLikelihood read(model, paths, 1000, nullptr, {});
+    EXPECT_TRUE(kept.in_memory());
+    EXPECT_FALSE(read.in_memory());
+    EXPECT_EQ(read.rows({}).transitions, kept.rows({}).transitions);
+    PassOptions batches;
+    batches.batches = 100;
+    const LikelihoodPass expected = kept.pass(model.transition(), batches, {});
+    const LikelihoodPass pass = read.pass(model.transition(), batches, {});
+    EXPECT_NEAR(pass.log_likelihood, expected.log_likelihood, 1e-7);
+    for (std::size_t i = 0; i < pass.counts.size(); ++i) {
+      EXPECT_NEAR(pass.counts[i], expected.counts[i], 1e-6);
+    }
+    EXPECT_GE(pass.batch_steps.size(), 90U);
+    std::int64_t rows = 0;
+    std::int64_t runs = 0;
+    read.visit_rows([&](Action, Observation, bool starts) {
+      ++rows;
+      runs += starts;
+    });
+    EXPECT_EQ(rows, 1'140'003);
+    EXPECT_EQ(runs, 3);
+  }
+}
+
+TEST_F(LikelihoodOfLogs, ThreadsAndMemoryDoNotMatter) {
+  const Pomdp model = robot_corridor();
+  const std::vector<std::string> paths = {simulate(model, 20'000, "a.csv", 0, 50),
+                                          simulate(model, 3'000, "b.csv", 1)};
+  const TransitionEstimate one = estimate_from_logs(model, paths, options("oas-ml"), {1});
+  for (const int threads : {2, 4}) {
+    const TransitionEstimate many = estimate_from_logs(model, paths, options("oas-ml"), {threads});
+    EXPECT_EQ(many.transition, one.transition);
+    EXPECT_EQ(many.upper, one.upper);  // standard errors may be NaN
+    EXPECT_EQ(many.fit_p_value, one.fit_p_value);
+  }
+  LogEstimationOptions tight = options("oas-ml");
+  tight.memory_limit = 0;
+  const TransitionEstimate read = estimate_from_logs(model, paths, tight, {1});
+  for (std::size_t i = 0; i < read.standard_error.size(); ++i) {
+    EXPECT_NEAR(read.transition.values()[i], one.transition.values()[i], 1e-6);
+  }
+  EXPECT_EQ(one.rows, 23'000);
+  EXPECT_EQ(one.runs, 2);
+  EXPECT_EQ(one.missing, 400);
+}
+
+TEST_F(LikelihoodOfLogs, EmAndOasMlEndAtTheSamePlace) {
+  const Pomdp model = pest_control();
+  const std::vector<std::string> paths = {simulate(model, 20'000, "log.csv")};
+  const TransitionEstimate fast = estimate_from_logs(model, paths, options("oas-ml"));
+  const TransitionEstimate slow = estimate_from_logs(model, paths, options("em"));
+  EXPECT_NEAR(*fast.log_likelihood, *slow.log_likelihood, 1e-3);
+  EXPECT_LT(fast.passes, slow.passes);
+  EXPECT_EQ(fast.estimator, "oas-ml");
+  EXPECT_THAT(slow.brief(), HasSubstr("em: log-likelihood"));
+}
+
+TEST_F(LikelihoodOfLogs, NeedsNoPropensities) {
+  const Pomdp model = robot_corridor();  // `after` timing
+  const std::string path = folder_.file("bare.csv");
+  ClosedLoop loop(model, {}, 1, 0);
+  Trajectory rows;
+  loop.advance(5'000, rows);
+  LogColumns columns;
+  columns.propensity = false;
+  LogWriter writer(path, model, columns);
+  writer.write(rows, 0);
+  writer.commit();
+  const std::vector<std::string> paths = {path};
+  EXPECT_EQ(estimate_from_logs(model, paths, options("oas-ml")).rows, 5'000);
+}
+
+TEST_F(LikelihoodOfLogs, AnObservationThatCannotBeIsNamedWithItsLine) {
+  PomdpParts parts = pest_control().parts();
+  std::vector<double> sensors(parts.sensors.values().begin(), parts.sensors.values().end());
+  const auto width = static_cast<std::size_t>(parts.observations.size());
+  for (std::size_t s = 0; s < 2; ++s) {  // under action 0 the last observation never comes
+    sensors[s * width] += sensors[s * width + width - 1];
+    sensors[s * width + width - 1] = 0.0;
+  }
+  parts.sensors = ObservationModel(2, 2, static_cast<int>(width), sensors);
+  const Pomdp model(parts);
+  const std::string path = folder_.file("log.csv");
+  test::spill(path, "# oas-log/1 timing=before\naction,observation\n0,0\n1,2\n0,2\n0,1\n");
+  const std::vector<std::string> paths = {path};
+  const std::string said =
+      message([&] { static_cast<void>(estimate_from_logs(model, paths, options("oas-ml"))); });
+  EXPECT_THAT(said, HasSubstr("log.csv:5"));
+  EXPECT_THAT(said, HasSubstr("probability 0 in every state"));
+}
+
+// The sensors of one action are mixed up: the estimate says so. With the right ones it is silent.
+TEST_F(LikelihoodOfLogs, WrongSensorsAreFoundOut) {
+  const Pomdp truth = machine_maintenance();
+  const std::vector<std::string> paths = {simulate(truth, 50'000, "log.csv")};
+  const TransitionEstimate good = estimate_from_logs(truth, paths, options("oas-ml"));
+  EXPECT_GT(*good.fit_p_value, 1e-3);
+  EXPECT_THAT(good.warnings, Not(Contains(HasSubstr("does not fit"))));
+  PomdpParts parts = truth.parts();
+  std::vector<double> sensors(parts.sensors.values().begin(), parts.sensors.values().end());
+  const auto width = static_cast<std::ptrdiff_t>(parts.observations.size());
+  const auto first = sensors.begin();
+  std::rotate(first, first + 1, first + width);  // P(· | state 0, action 0)
+  parts.sensors =
+      ObservationModel(truth.num_states(), truth.num_actions(), truth.num_observations(), sensors);
+  const TransitionEstimate bad = estimate_from_logs(Pomdp(parts), paths, options("oas-ml"));
+  EXPECT_LT(*bad.fit_p_value, 1e-6);
+  EXPECT_THAT(bad.warnings, Contains(HasSubstr("does not fit the sensors")));
+}
+
+// P-values of the truth itself are uniform: mean 1/2, standard deviation 1/√12.
+TEST_F(LikelihoodOfLogs, PValuesOfTheTruthAreUniform) {
+  for (const Pomdp& model : {pest_control(), robot_corridor()}) {
+    double sum = 0.0;
+    constexpr std::uint32_t kLogs = 200;
+    for (std::uint32_t r = 0; r < kLogs; ++r) {
+      ClosedLoop loop(model, {}, 5, r);
+      Trajectory rows;
+      loop.advance(2'000, rows);
+      SensorFitTest test(model);
+      for (std::size_t t = 0; t < rows.size(); ++t) {
+        test.add(rows.actions[t], rows.observations[t], t == 0);
+      }
+      sum += test.finish().p_value;
+    }
+    EXPECT_NEAR(sum / kLogs, 0.5, 5.0 / std::sqrt(12.0 * kLogs));
+  }
+}
+
+TEST_F(LikelihoodOfLogs, ScoresAreMeansOfLogProbabilities) {
+  const Pomdp model = pest_control();
+  const Pomdp other = model.with_transition(TransitionModel::uniform(2, 2));
+  const std::vector<std::string> paths = {simulate(model, 5'000, "a.csv", 0, 7),
+                                          simulate(model, 2'000, "b.csv", 1)};
+  const Pomdp near = model.with_transition(mixed_with_uniform(model.transition(), 0.05));
+  const std::vector<Pomdp> models = {model, other, near};
+  const LogScore score = score_logs(models, paths, {1});
+  double sum = 0.0;
+  std::int64_t observed = 0;
+  for (const std::string& path : paths) {
+    LogReader reader(path, model);
+    BeliefFilter filter(model);
+    for (LogBlock block; reader.read_block(block, 100);) {
+      for (std::size_t t = 0; t < block.rows.size(); ++t) {
+        const Observation seen = block.rows.observations[t];
+        const double p = filter.update(block.rows.actions[t], seen);
+        if (seen == kMissing) continue;
+        sum += std::log(p);
+        ++observed;
+      }
+    }
+  }
+  EXPECT_NEAR(score.models[0].value, sum / static_cast<double>(observed), 1e-12);
+  EXPECT_NEAR(score.models[1].value - score.models[0].value, score.differences[1].value, 1e-12);
+  EXPECT_LT(score.differences[1].value, -5.0 * score.differences[1].standard_error);
+  EXPECT_LT(5.0 * score.differences[2].standard_error, score.models[2].standard_error);
+  EXPECT_EQ(score.differences[0].value, 0.0);
+  EXPECT_EQ(score.rows, 7'000);
+  EXPECT_EQ(score.runs, 2);
+  const LogScore threads = score_logs(models, paths, {3});
+  EXPECT_EQ(threads.models[1].value, score.models[1].value);
+  EXPECT_EQ(threads.models[1].standard_error, score.models[1].standard_error);
+  const std::vector<Pomdp> unlike = {model, machine_maintenance()};
+  EXPECT_THAT(message([&] { static_cast<void>(score_logs(unlike, paths)); }),
+              HasSubstr("differ in actions, observations or timing"));
+}
+
+}  // namespace
+}  // namespace oas
