@@ -80,7 +80,7 @@ class Models(CliCase):
         model["observation"][1][1] = model["observation"][1][0]
         self.write_model("blind.json", model)
         self.good("simulate", "blind.json", "--steps", 100, "-o", "log.csv")
-        self.bad("estimate", "blind.json", "log.csv", "-o", "x.json",
+        self.bad("estimate", "blind.json", "log.csv", "--estimator", "oas", "-o", "x.json",
                  says=["'spray'", "rank 1", "singular values"])
         self.assertIn("cannot identify", self.good("check", "blind.json"))
 
@@ -97,7 +97,8 @@ class Models(CliCase):
 class Logs(CliCase):
     def check(self, text, says, name="pest-control"):
         self.write("bad.csv", text)
-        self.bad("estimate", name, "bad.csv", "-o", "x.json", says=says)
+        self.bad("estimate", name, "bad.csv", "--estimator", "oas-overlap", "-o", "x.json",
+                 says=says)
 
     def test_files(self):
         self.bad("estimate", "pest-control", "none.csv", "-o", "x.json", says=["none.csv"])

@@ -132,25 +132,27 @@ class Estimate(CliCase):
             action, _, propensity = lines[i].split(",")
             lines[i] = f"{action},,{propensity}"
         self.write("holes.csv", "\n".join(lines) + "\n")
-        report = self.good_json("estimate", "pest-control", "holes.csv")
+        report = self.good_json("estimate", "pest-control", "holes.csv", "--estimator",
+                                "oas-overlap")
         self.assertEqual(report["missing_observations"], 50)
         self.assertEqual(sum(report["pairs"]), 4999 - 100)
 
     def test_actions_that_ignore_observations(self):
         self.good("simulate", "robot-corridor", "--policy", "round-robin", "--steps", 200000, "-o",
                   "log.csv")
-        self.bad("estimate", "robot-corridor", "log.csv", "-o", "x.json",
+        overlap = ("--estimator", "oas-overlap", "-o", "x.json")
+        self.bad("estimate", "robot-corridor", "log.csv", *overlap,
                  says=["--actions-ignore-observations", "propensit"])
-        self.good("estimate", "robot-corridor", "log.csv", "--actions-ignore-observations", "-o",
-                  "x.json")
+        self.good("estimate", "robot-corridor", "log.csv", "--actions-ignore-observations",
+                  *overlap)
         self.assertLess(self.good_json("compare", "robot-corridor", "x.json")["frobenius"], 0.3)
 
 
-    def peak_memory(self, steps):
+    def peak_memory(self, steps, *options):
         """Kilobytes that `oas estimate` needs for a log of so many rows."""
         name = f"log{steps}.csv"
         self.good("simulate", "pest-control", "--steps", steps, "-o", name)
-        process = subprocess.Popen([OAS, "estimate", "pest-control", name, "--quiet"],
+        process = subprocess.Popen([OAS, "estimate", "pest-control", name, "--quiet", *options],
                                    cwd=self.folder)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -158,7 +160,9 @@ class Estimate(CliCase):
         return usage.ru_maxrss
 
     def test_memory_does_not_grow_with_the_log(self):
-        self.assertLess(self.peak_memory(4000000), 1.05 * self.peak_memory(400000))
+        for options in (("--estimator", "oas-overlap"), ("--memory", "0.25")):
+            self.assertLess(self.peak_memory(4000000, *options),
+                            1.05 * self.peak_memory(800000, *options))
 
 
 class Filter(CliCase):

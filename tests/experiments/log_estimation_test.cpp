@@ -18,6 +18,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
+LogEstimationOptions moments() {
+  LogEstimationOptions options;
+  options.estimator = "oas-overlap";
+  return options;
+}
+
 Trajectory play(const Pomdp& model, const char* policy, std::size_t steps,
                 std::uint32_t replication) {
   PolicyOptions options;
@@ -42,7 +48,7 @@ class LogEstimation : public ::testing::Test {
   }
 
   std::string message(const Pomdp& model, const std::vector<std::string>& paths,
-                      const LogEstimationOptions& options = {}) {
+                      const LogEstimationOptions& options = moments()) {
     try {
       static_cast<void>(estimate_from_logs(model, paths, options));
     } catch (const InvalidArgument& error) {
@@ -64,7 +70,7 @@ TEST_F(LogEstimation, EqualsFoldingInMemoryToTheBit) {
     PairFolder folder(inverses, model.timing(), fold);
     folder.add(rows.actions, rows.observations, rows.propensities);
     const TransitionEstimate expected = estimate_oas(folder.finish(), inverses, model);
-    const TransitionEstimate estimate = estimate_from_logs(model, paths, {});
+    const TransitionEstimate estimate = estimate_from_logs(model, paths, moments());
     EXPECT_EQ(estimate.transition, expected.transition);
     EXPECT_EQ(estimate.standard_error, expected.standard_error);
   }
@@ -77,9 +83,9 @@ TEST_F(LogEstimation, ThreadsDoNotChangeABit) {
     paths.push_back(write(model, play(model, "belief", 3000 + 500 * r, r),
                           "log" + std::to_string(r) + ".csv.zst"));
   }
-  const TransitionEstimate one = estimate_from_logs(model, paths, {}, {1});
+  const TransitionEstimate one = estimate_from_logs(model, paths, moments(), {1});
   for (const int threads : {2, 3, 8}) {
-    const TransitionEstimate many = estimate_from_logs(model, paths, {}, {threads});
+    const TransitionEstimate many = estimate_from_logs(model, paths, moments(), {threads});
     EXPECT_EQ(many.transition, one.transition);
     EXPECT_EQ(many.standard_error, one.standard_error);
     EXPECT_EQ(many.rows, one.rows);
@@ -92,7 +98,7 @@ TEST_F(LogEstimation, PairsDoNotCrossFiles) {
   const Trajectory rows = play(model, "uniform", 1000, 0);
   const std::string path = write(model, rows, "log.csv");
   const std::vector<std::string> paths = {path, path, path};
-  const TransitionEstimate estimate = estimate_from_logs(model, paths, {});
+  const TransitionEstimate estimate = estimate_from_logs(model, paths, moments());
   EXPECT_EQ(estimate.pairs[0] + estimate.pairs[1], 3 * 999);
 }
 
@@ -104,7 +110,7 @@ TEST_F(LogEstimation, AfterTimingRefusesWhatCannotBeWeighted) {
   const std::vector<std::string> certain = {
       write(model, play(model, "round-robin", 1000, 0), "certain.csv")};
   EXPECT_THAT(message(model, certain), HasSubstr("all 1000 propensities are 1"));
-  LogEstimationOptions options;
+  LogEstimationOptions options = moments();
   options.actions_ignore_observations = true;
   EXPECT_EQ(message(model, certain, options), "no exception");
   EXPECT_EQ(message(model, bare, options), "no exception");
@@ -115,7 +121,7 @@ TEST_F(LogEstimation, WarnsWhenSomeActionsWereCertain) {
   Trajectory rows = play(model, "belief", 5000, 0);
   rows.propensities[17] = 1.0;
   const std::vector<std::string> paths = {write(model, rows, "log.csv")};
-  EXPECT_THAT(estimate_from_logs(model, paths, {}).warnings,
+  EXPECT_THAT(estimate_from_logs(model, paths, moments()).warnings,
               ::testing::Contains(HasSubstr("1 of 5000 rows have propensity 1")));
 }
 

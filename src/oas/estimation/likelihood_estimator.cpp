@@ -26,7 +26,8 @@ constexpr double kBlindSensor = 1e-9;      // σ_S(Z_a)
 constexpr double kLeastInformation = 4.0;  // standard error 1/2: says nothing about a probability
 constexpr double kPoorError = 0.1;
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
-constexpr double kStartShare = 0.02;    // of uniform in a start
+constexpr const char* kUnvisited = "it was never visited";
+constexpr double kStartShare = 0.02;  // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
 
 // The score at `at` with `step` moved from the coordinate's reference to its entry.
@@ -99,7 +100,7 @@ void add_error_bars(const LikelihoodRows& rows, const LikelihoodEstimate& climbe
     if (!row.determined) {
       estimate.flagged.push_back(
           {Action{index / model.num_states()}, State{index % model.num_states()},
-           estimate.visits[first / n] < kNeverVisited ? "it was never visited"
+           estimate.visits[first / n] < kNeverVisited ? kUnvisited
                                                       : "the log does not tell its entries apart"});
     }
     for (std::size_t i = 0; i < n; ++i) {
@@ -147,6 +148,15 @@ void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
       estimate.warnings.push_back(fmt::format(
           "row {} is poorly determined: standard error up to {:.2g}", name(row), worst));
     }
+  }
+}
+
+void flag_unvisited(const Pomdp& model, TransitionEstimate& estimate) {
+  for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
+    if (estimate.visits[row] >= kNeverVisited) continue;
+    const auto index = static_cast<int>(row);
+    estimate.flagged.push_back(
+        {Action{index / model.num_states()}, State{index % model.num_states()}, kUnvisited});
   }
 }
 
@@ -233,6 +243,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& rows,
   if (options.error_bars && transitions >= kFewestTransitions) {
     add_error_bars(rows, climbed, model, estimate);
   }
+  if (estimate.standard_error.empty()) flag_unvisited(model, estimate);
   estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);
   estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
   add_warnings(model, climbed, estimate);

@@ -18,7 +18,7 @@ inline constexpr std::size_t kLogBlockRows = 1 << 16;
 
 /// How to estimate from log files.
 struct LogEstimationOptions {
-  std::string estimator = "oas-overlap";
+  std::string estimator = "oas-ml";
   double confidence = 0.95;
   /// The user's word that the logged actions do not depend on observations; `after` timing without
   /// usable propensities needs it.

@@ -1,6 +1,5 @@
 #include "oas/experiments/row_estimator.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,8 +13,6 @@
 namespace oas {
 
 namespace {
-
-constexpr double kBlindSensor = 1e-9;  // σ_S(Z_a): no left inverse
 
 class MomentRows final : public RowEstimator {
  public:
@@ -54,9 +51,7 @@ class LikelihoodRowsInMemory final : public RowEstimator {
  public:
   LikelihoodRowsInMemory(const EstimatorInfo& info, const Pomdp& model, bool reacts)
       : model_(model), refine_(info.refine), rows_(model) {
-    const std::vector<double> alphas = sensor_alphas(model);
-    const bool blind = *std::min_element(alphas.begin(), alphas.end()) < kBlindSensor;
-    if (refine_ && !blind) moments_ = std::make_unique<MomentRows>(info, model, reacts);
+    if (refine_ && !has_blind_sensor(model)) moments_ = std::make_unique<MomentRows>(info, model, reacts);
     options_.name = info.name;
     options_.climb.accelerate = refine_;
     options_.error_bars = false;

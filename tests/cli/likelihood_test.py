@@ -1,0 +1,107 @@
+"""Likelihood estimators and `oas score`, as a user meets them."""
+
+import json
+import unittest
+
+from support import CliCase
+
+
+class Likelihood(CliCase):
+    def test_beats_the_moments(self):
+        self.good("simulate", "machine-maintenance", "--steps", 200000, "-o", "log.csv")
+        errors = {}
+        for name in ("oas", "oas-overlap", "oas-ml"):
+            self.good("estimate", "machine-maintenance", "log.csv", "--estimator", name, "-o",
+                      "e.json")
+            errors[name] = self.good_json("compare", "machine-maintenance", "e.json")["frobenius"]
+        self.assertLess(errors["oas-ml"], 0.9 * errors["oas-overlap"])
+        self.assertLess(errors["oas-overlap"], errors["oas"])
+
+    def test_is_the_default_and_says_what_it_did(self):
+        self.good("simulate", "pest-control", "--steps", 20000, "-o", "log.csv")
+        out = self.good("estimate", "pest-control", "log.csv", "-o", "a.json")
+        self.assertIn("oas-ml: log-likelihood", out)
+        self.assertIn("observed information", out)
+        self.assertIn("fit of the sensors: p =", out)
+        about = json.loads(self.read("a.json"))["estimate"]
+        self.assertLess(about["log_likelihood"], 0)
+        self.assertGreater(about["fit_p_value"], 1e-4)
+        self.assertLess(about["passes"], 40)
+
+    def test_pipes(self):
+        """A pipe is fine as long as its rows fit into the memory allowed."""
+        self.good("simulate", "pest-control", "--steps", 5000, "-o", "log.csv")
+        text = self.read("log.csv").decode()
+        self.good("estimate", "pest-control", "-", "-o", "a.json", stdin=text)
+        self.good("estimate", "pest-control", "log.csv", "--memory", 0.001, "-o", "b.json")
+        self.bad("estimate", "pest-control", "-", "--memory", 0.001, "-o", "c.json", stdin=text,
+                 says=["standard input", "pipe", "more memory"])
+        self.bad("estimate", "pest-control", "log.csv", "--memory", -1, says=["-1"])
+        self.bad("estimate", "pest-control", "log.csv", "--prior", -1, says=["prior", "-1"])
+
+    def test_a_blind_sensor_is_no_obstacle(self):
+        model = self.model()
+        model["observation"][1][1] = model["observation"][1][0]
+        self.write("blind.json", json.dumps(model))
+        self.good("simulate", "blind.json", "--policy", "uniform", "--steps", 100000, "-o",
+                  "log.csv")
+        self.good("estimate", "blind.json", "log.csv", "-o", "e.json")
+        self.assertLess(self.good_json("compare", "blind.json", "e.json")["frobenius"], 0.1)
+
+    def test_wrong_sensors_are_found_out(self):
+        self.good("simulate", "pest-control", "--steps", 50000, "-o", "log.csv")
+        model = self.model()
+        model["observation"][0][0] = model["observation"][0][0][::-1]
+        self.write("wrong.json", json.dumps(model))
+        result = self.oas("estimate", "wrong.json", "log.csv", "-o", "e.json")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("does not fit the sensors", result.stderr)
+
+    def test_same_bytes_for_any_number_of_threads(self):
+        self.good("simulate", "robot-corridor", "--steps", 30000, "--runs", 3, "-o", "log.csv")
+        for threads in (1, 2, 4):
+            self.good("estimate", "robot-corridor", "log.csv", "--threads", threads, "-o",
+                      f"{threads}.json")
+        self.assertEqual(self.read("1.json"), self.read("2.json"))
+        self.assertEqual(self.read("1.json"), self.read("4.json"))
+
+
+class Score(CliCase):
+    def test_the_better_model_scores_better(self):
+        self.good("simulate", "network-link", "--steps", 3000, "--seed", 1, "-o", "old.csv")
+        self.good("simulate", "network-link", "--steps", 100000, "--seed", 2, "-o", "new.csv")
+        self.good("estimate", "network-link", "old.csv", "-o", "few.json")
+        report = self.good_json("score", "network-link", "few.json", "--log", "new.csv")
+        truth, few = report["models"]
+        self.assertLess(few["difference"], -3 * few["difference_standard_error"])
+        self.assertAlmostEqual(few["log_likelihood_per_row"] - truth["log_likelihood_per_row"],
+                               few["difference"])
+        alone = self.good_json("score", "few.json", "new.csv")
+        self.assertEqual(alone["models"][0]["log_likelihood_per_row"],
+                         few["log_likelihood_per_row"])
+        self.assertIn("difference to the first", self.good("score", "few.json", "new.csv"))
+
+    def test_faults_are_named(self):
+        self.good("simulate", "pest-control", "--steps", 100, "-o", "log.csv")
+        self.bad("score", "pest-control", says=["oas score MODEL LOG"])
+        self.bad("score", "pest-control", "none.csv", says=["none.csv"])
+        self.bad("score", "pest-control", "network-link", "--log", "log.csv", says=["differ"])
+        self.write("hidden.json", json.dumps(self.model(transition=None)))
+        self.bad("score", "hidden.json", "log.csv", says=["hidden.json", "no transition"])
+
+    def test_an_impossible_log(self):
+        model = self.model()
+        for table in model["observation"]:
+            for row in table:
+                row[:] = [row[0] + row[-1]] + row[1:-1] + [0.0]
+        self.write("m.json", json.dumps(model))
+        self.good("simulate", "pest-control", "--steps", 1000, "-o", "log.csv")
+        report = self.good_json("score", "m.json", "log.csv")["models"][0]
+        self.assertGreater(report["impossible_rows"], 0)
+        self.assertIsNone(report["log_likelihood_per_row"])
+        self.bad("estimate", "m.json", "log.csv", "-o", "x.json",
+                 says=["log.csv:", "probability 0 in every state"])
+
+
+if __name__ == "__main__":
+    unittest.main()
