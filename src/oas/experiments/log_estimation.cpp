@@ -145,7 +145,7 @@ TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std
   for (const std::string& path : paths) {
     LogReader reader(path, model);
     estimator.start_run();
-    while (reader.read_block(block, kBlockRows)) {
+    while (reader.read_block(block, kLogBlockRows)) {
       const std::span<const Action> actions(block.rows.actions);
       const std::span<const Observation> observations(block.rows.observations);
       by_runs(

@@ -51,7 +51,8 @@ class LikelihoodRowsInMemory final : public RowEstimator {
  public:
   LikelihoodRowsInMemory(const EstimatorInfo& info, const Pomdp& model, bool reacts)
       : model_(model), refine_(info.refine), rows_(model) {
-    if (refine_ && !has_blind_sensor(model)) moments_ = std::make_unique<MomentRows>(info, model, reacts);
+    if (refine_ && !has_blind_sensor(model))
+      moments_ = std::make_unique<MomentRows>(info, model, reacts);
     options_.name = info.name;
     options_.climb.accelerate = refine_;
     options_.error_bars = false;
