@@ -38,15 +38,6 @@ void RowMoments::add(const Population& population, std::span<const double> weigh
   }
 }
 
-void RowMoments::add(const Population& population, std::size_t particle, double weight) {
-  weight_ += weight;
-  for (std::size_t e = 0; e < first_.size(); ++e) {
-    const double value = population.transition[e * stride_ + particle];
-    first_[e] += weight * value;
-    second_[e] += weight * value * value;
-  }
-}
-
 double RowMoments::variance(std::size_t entry) const {
   return std::max(second_[entry] / weight_ - mean(entry) * mean(entry), 0.0);
 }

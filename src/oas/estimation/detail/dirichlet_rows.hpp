@@ -16,7 +16,6 @@ class RowMoments {
 
   /// Adds particle i with weight weights[i]; `weights` has one number a particle.
   void add(const Population& population, std::span<const double> weights);
-  void add(const Population& population, std::size_t particle, double weight);
 
   [[nodiscard]] std::size_t size() const { return first_.size(); }
   [[nodiscard]] double mean(std::size_t entry) const { return first_[entry] / weight_; }
