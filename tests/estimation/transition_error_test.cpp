@@ -1,5 +1,6 @@
 #include "oas/estimation/transition_error.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +40,7 @@ TEST(Estimators, AreFoundByNameOrListed) {
     static_cast<void>(find_estimator("magic"));
     FAIL() << "no exception";
   } catch (const InvalidArgument& error) {
-    EXPECT_STREQ(error.what(), "unknown estimator 'magic'; known are oas, oas-overlap");
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("unknown estimator 'magic'; known are oas, "));
   }
 }
 

@@ -75,16 +75,6 @@ void TransitionLikelihood::clear() {
   new_run_ = true;
 }
 
-Action TransitionLikelihood::action(std::size_t row) const {
-  return Action{codes_[row] / static_cast<std::uint32_t>(num_observations_ + 1)};
-}
-
-Observation TransitionLikelihood::observation(std::size_t row) const {
-  const auto column =
-      static_cast<int>(codes_[row] % static_cast<std::uint32_t>(num_observations_ + 1));
-  return column == num_observations_ ? kMissing : Observation{column};
-}
-
 std::size_t TransitionLikelihood::missing() const {
   std::int64_t sum = 0;
   for (int a = 0; a < num_actions_; ++a) {

@@ -92,8 +92,6 @@ class TransitionLikelihood {
   [[nodiscard]] std::size_t runs() const { return run_starts_.size(); }
   [[nodiscard]] std::size_t missing() const;  ///< rows without observation
   [[nodiscard]] std::size_t bytes() const { return codes_.bytes(); }
-  [[nodiscard]] Action action(std::size_t row) const;
-  [[nodiscard]] Observation observation(std::size_t row) const;
   /// Rows at which runs start, ascending.
   [[nodiscard]] std::span<const std::size_t> run_starts() const { return run_starts_; }
   /// [a]: transitions of a that the rows say something about.
