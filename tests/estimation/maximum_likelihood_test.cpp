@@ -12,7 +12,7 @@
 namespace oas {
 namespace {
 
-Pomdp model_of(int states, Timing timing, std::uint64_t seed) {
+Pomdp climb_model(int states, Timing timing, std::uint64_t seed) {
   test::RandomModelOptions options;
   options.num_states = states;
   options.timing = timing;
@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(All, Climbing, ::testing::Values(Timing::before, Timing
 
 TEST_P(Climbing, TheLikelihoodNeverFallsAndTheEndIsAMaximum) {
   for (std::uint64_t seed = 0; seed < 2; ++seed) {
-    const Pomdp model = model_of(3, GetParam(), seed);
+    const Pomdp model = climb_model(3, GetParam(), seed);
     TransitionLikelihood rows(model);
     for (std::uint64_t run = 0; run < 3; ++run) {
       const Trajectory log = test::play_uniformly(model, 2000, 0.1, 10 * seed + run);
