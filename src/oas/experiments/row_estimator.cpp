@@ -55,6 +55,7 @@ class LikelihoodRowsInMemory final : public RowEstimator {
       moments_ = std::make_unique<MomentRows>(info, model, reacts);
     options_.name = info.name;
     options_.climb.accelerate = refine_;
+    if (!refine_) options_.climb.max_passes = kMostPlainPasses;
     options_.error_bars = false;
   }
 
