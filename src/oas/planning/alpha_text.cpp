@@ -43,12 +43,12 @@ class AlphaReader {
     const std::string_view word = detail::next_word(words_);
     int action = 0;
     if (!detail::read_integer(word, action) || action < 0) {
-      fail(fmt::format("found '{}', expected the number of an action", detail::shown(word)));
+      fail(fmt::format("found '{}', expected the number of an action", detail::cut_word(word)));
     }
     const std::string_view more = detail::next_word(words_);
     if (!more.empty()) {
       fail(fmt::format("found '{}' after action {}, expected the end of the line",
-                       detail::shown(more), action));
+                       detail::cut_word(more), action));
     }
     policy_.actions.push_back(action);
     policy_.seen.push_back(0);
@@ -61,7 +61,7 @@ class AlphaReader {
       if (word.empty()) break;
       double value = 0.0;
       if (!detail::read_real(word, value)) {
-        fail(fmt::format("found '{}', expected a number", detail::shown(word)));
+        fail(fmt::format("found '{}', expected a number", detail::cut_word(word)));
       }
       if (policy_.alpha.size() >= options_.max_numbers) {
         fail(fmt::format("more than the limit of {} numbers", options_.max_numbers));

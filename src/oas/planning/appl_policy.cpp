@@ -21,11 +21,12 @@ class ApplReader {
     if (!result) fail(result.offset, fmt::format("no valid XML: {}", result.description()));
     const pugi::xml_node root = document_.document_element();
     if (std::string_view(root.name()) != "Policy") {
-      fail(root, fmt::format("found <{}>, expected <Policy>", detail::shown(root.name())));
+      fail(root, fmt::format("found <{}>, expected <Policy>", detail::cut_word(root.name())));
     }
     const std::string_view type = root.attribute("type").as_string("value");
     if (type != "value") {
-      fail(root, fmt::format("a policy of type '{}'; only 'value' is known", detail::shown(type)));
+      fail(root,
+           fmt::format("a policy of type '{}'; only 'value' is known", detail::cut_word(type)));
     }
     read_vectors(only_child(root));
     return std::move(policy_);
@@ -46,7 +47,7 @@ class ApplReader {
       if (node.type() != pugi::node_element) continue;
       if (std::string_view(node.name()) != "AlphaVector" || vectors) {
         fail(node,
-             fmt::format("found <{}>, expected one <AlphaVector>", detail::shown(node.name())));
+             fmt::format("found <{}>, expected one <AlphaVector>", detail::cut_word(node.name())));
       }
       vectors = node;
     }
@@ -60,10 +61,11 @@ class ApplReader {
     int value = missing;
     if (attribute && !detail::read_integer(attribute.value(), value)) value = least - 1;
     if (value < least) {
-      fail(node, attribute ? fmt::format("{}=\"{}\" in <{}> where a number of at least {} is "
-                                         "expected",
-                                         name, detail::shown(attribute.value()), node.name(), least)
-                           : fmt::format("no {} in <{}>", name, node.name()));
+      fail(node, attribute
+                     ? fmt::format("{}=\"{}\" in <{}> where a number of at least {} is "
+                                   "expected",
+                                   name, detail::cut_word(attribute.value()), node.name(), least)
+                     : fmt::format("no {} in <{}>", name, node.name()));
     }
     return value;
   }
@@ -75,8 +77,8 @@ class ApplReader {
       if (node.type() != pugi::node_element) continue;
       const std::string_view name = node.name();
       if (name != "Vector" && name != "SparseVector") {
-        fail(node,
-             fmt::format("found <{}>, expected <Vector> or <SparseVector>", detail::shown(name)));
+        fail(node, fmt::format("found <{}>, expected <Vector> or <SparseVector>",
+                               detail::cut_word(name)));
       }
       const auto width = static_cast<std::size_t>(policy_.vector_length);
       if (width > options_.max_numbers - std::min(policy_.alpha.size(), options_.max_numbers)) {
@@ -101,8 +103,8 @@ class ApplReader {
   double number(const pugi::xml_node& node, std::string_view word) const {
     double value = 0.0;
     if (!detail::read_real(word, value)) {
-      fail(node,
-           fmt::format("found '{}' in <{}>, expected a number", detail::shown(word), node.name()));
+      fail(node, fmt::format("found '{}' in <{}>, expected a number", detail::cut_word(word),
+                             node.name()));
     }
     return value;
   }
@@ -134,9 +136,9 @@ class ApplReader {
       const std::string_view word = detail::next_word(words);
       if (std::string_view(entry.name()) != "Entry" || !detail::read_integer(word, index) ||
           index < 0 || index >= policy_.vector_length) {
-        fail(entry,
-             fmt::format("found <{}> with '{}', expected <Entry> with an index below {}",
-                         detail::shown(entry.name()), detail::shown(word), policy_.vector_length));
+        fail(entry, fmt::format("found <{}> with '{}', expected <Entry> with an index below {}",
+                                detail::cut_word(entry.name()), detail::cut_word(word),
+                                policy_.vector_length));
       }
       policy_.alpha[first + static_cast<std::size_t>(index)] =
           number(entry, detail::next_word(words));

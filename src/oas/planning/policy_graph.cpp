@@ -34,7 +34,7 @@ class GraphReader {
     const std::string_view word = detail::next_word(words_);
     int value = 0;
     if (!detail::read_integer(word, value) || value < 0) {
-      fail(fmt::format("found '{}', expected {}", detail::shown(word), what));
+      fail(fmt::format("found '{}', expected {}", detail::cut_word(word), what));
     }
     return value;
   }
@@ -48,7 +48,8 @@ class GraphReader {
          word = detail::next_word(words_)) {
       int node = PolicyGraph::kNone;
       if (word != "X" && word != "-" && !detail::read_integer(word, node)) {
-        fail(fmt::format("found '{}', expected the number of a node, X or -", detail::shown(word)));
+        fail(fmt::format("found '{}', expected the number of a node, X or -",
+                         detail::cut_word(word)));
       }
       if (read_.next.size() >= options_.max_numbers) {
         fail(fmt::format("more than the limit of {} numbers", options_.max_numbers));

@@ -46,7 +46,7 @@ namespace oas::detail {
 }
 
 /// A word in messages: long ones are cut.
-[[nodiscard]] inline std::string shown(std::string_view word) {
+[[nodiscard]] inline std::string cut_word(std::string_view word) {
   constexpr std::size_t kMost = 40;
   if (word.size() <= kMost) return std::string(word);
   return std::string(word.substr(0, kMost)) + "…";
