@@ -14,7 +14,6 @@ namespace oas {
 namespace {
 
 constexpr std::size_t kBlockSteps = 1 << 16;
-constexpr int kMostPlainPasses = 20'000;  // plain expectation-maximisation may need thousands
 
 bool policy_reacts(const std::string& name) {
   const auto all = policies();

@@ -14,6 +14,8 @@ namespace oas {
 
 namespace {
 
+constexpr int kMostPlainPasses = 20'000;  // plain expectation-maximisation may need thousands
+
 class MomentRows final : public RowEstimator {
  public:
   MomentRows(const EstimatorInfo& info, const Pomdp& model, bool reacts)
