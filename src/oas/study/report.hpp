@@ -17,7 +17,7 @@ struct Report {
   std::string pictures_missing;
 };
 
-/// All rows of every kind as <kind>.csv in the store's folder; returns the paths.
+/// All rows of every kind as KIND.csv in the store's folder; returns the paths.
 std::vector<std::string> write_csv(const ResultStore& store);
 
 /// Writes, into the store's folder and from what is stored alone: the CSV files, points.csv and
