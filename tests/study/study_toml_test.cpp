@@ -117,6 +117,7 @@ radius_scale = 0.5
   EXPECT_EQ(study.tasks[5].agent.text("agent", ""), "uniform");
   EXPECT_THAT(error_of(small_study(replaced(learning, "radius_scale", "radius"))),
               HasSubstr("oas-ucrl has no setting 'radius'"));
+  EXPECT_THAT(error_of(small_study(replaced(learning, "0.5", "-0.5"))), HasSubstr("radius_scale"));
   EXPECT_THAT(error_of(small_study(replaced(learning, "\"uniform\"]", "\"unifrom\"]"))),
               HasSubstr("unifrom"));
 }

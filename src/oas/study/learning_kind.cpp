@@ -124,7 +124,23 @@ Cell model_error(const LearningRun& run, std::int64_t step, const Pomdp& model) 
   return transition_error(model.transition(), *last).frobenius;
 }
 
-void check_learning(const Task& task) { static_cast<void>(read_learning(task)); }
+// An agent is made on trial, so that a bad setting is found before the study runs. Oracles would
+// plan, and large models take long.
+void check_learning(const Task& task) {
+  const LearningTask read = read_learning(task);
+  const InstanceRule& rule = read.instance;
+  constexpr std::int64_t kLargest = 10'000;
+  const std::int64_t entries = std::int64_t{rule.num_states} * rule.num_actions *
+                               (std::int64_t{rule.num_states} + rule.num_observations);
+  if (find_agent(read.options.agent).knows_dynamics || entries > kLargest) return;
+  RandomPomdpOptions trial;
+  trial.num_states = rule.num_states;
+  trial.num_actions = rule.num_actions;
+  trial.num_observations = rule.num_observations;
+  Rng rng({task.seed, 0, Role::problem});
+  static_cast<void>(
+      make_agent(read.options.agent, random_pomdp(trial, rng).model, read.options.settings));
+}
 
 double learning_cost(const Task& task) {
   return static_cast<double>(read_learning(task).options.steps) * 1000.0;
