@@ -380,10 +380,10 @@ class Chart {
         path, style.color, style.dash, dots);
   }
 
-  // The predicted power of x through the end of the curve in the middle.
+  // The predicted power of x through the end of the first curve.
   void draw_prediction(const Panel& panel, const Frame& f) {
     if (!figure_.spec.predicted || panel.series.empty()) return;
-    const Series& series = panel.series[panel.series.size() / 2];
+    const Series& series = panel.series.front();
     const SeriesPoint& point = series.points.back();
     if (!showable(point.y.mean, true) || !showable(point.x, true)) return;
     std::string path;

@@ -18,14 +18,7 @@
 
 namespace oas {
 
-namespace {
-
-using detail::Database;
-using detail::Statement;
-using detail::Transaction;
-
-constexpr std::int64_t kApplicationId = 0x6f617372;  // "oasr"
-constexpr std::int64_t kFormat = 1;
+namespace detail {
 
 // Only one process may add results: a lock on the folder, which vanishes with the process.
 class FolderLock {
@@ -35,7 +28,7 @@ class FolderLock {
     OAS_REQUIRE(descriptor_ >= 0, "{}: {}", folder, std::strerror(errno));
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     close(descriptor_);
-    detail::throw_invalid_argument(
+    throw_invalid_argument(
         fmt::format("{}: another process is running a study in this folder", folder));
   }
   ~FolderLock() { close(descriptor_); }
@@ -45,6 +38,18 @@ class FolderLock {
  private:
   int descriptor_;
 };
+
+}  // namespace detail
+
+namespace {
+
+using detail::Database;
+using detail::FolderLock;
+using detail::Statement;
+using detail::Transaction;
+
+constexpr std::int64_t kApplicationId = 0x6f617372;  // "oasr"
+constexpr std::int64_t kFormat = 1;
 
 std::string results_path(const std::string& folder) {
   return (std::filesystem::path(folder) / "results.sqlite").string();
