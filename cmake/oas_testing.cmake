@@ -6,7 +6,9 @@ if(OAS_BUILD_TESTS)
 endif()
 
 # Labels by which scripts/test chooses: long (only with --full), statistical, consumer, bench and
-# tree (looks at the files, not at the program) are left out of the runs under a sanitizer.
+# tree (looks at the files, not at the program) are left out of the runs under a sanitizer. Of the
+# others a sanitizer sees those labelled memory (readers, hand-made kernels, what is saved and
+# loaded), and all with OAS_SANITIZE_ALL (--full).
 
 # oas_test(<name> SOURCES <files…> [LINK <targets…>] [LABELS <labels…>])
 # A GoogleTest program <name>_test; ctest shows each of its cases as <name>.<Suite>.<Case>.
@@ -19,6 +21,9 @@ function(oas_test name)
   endif()
   if(OAS_SANITIZE AND ("long" IN_LIST arg_LABELS OR "statistical" IN_LIST arg_LABELS))
     return()  # scripts/test does not run these under a sanitizer, so they need not be built
+  endif()
+  if(OAS_SANITIZE AND NOT OAS_SANITIZE_ALL AND NOT "memory" IN_LIST arg_LABELS)
+    return()
   endif()
   set(target ${name}_test)
   oas_executable(${target} SOURCES ${arg_SOURCES} LINK ${arg_LINK})

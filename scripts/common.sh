@@ -30,11 +30,13 @@ stage() {
   echo "== $name: done in $((SECONDS - start)) s"
 }
 
-# build PRESET [TARGET…]: configures and builds, silently unless it fails.
+# build PRESET [TARGET…]: configures (with configure_options, if any) and builds, silently unless it
+# fails.
+configure_options=()
 build() {
   local preset=$1
   shift
-  quietly "configure $preset" cmake --preset "$preset"
+  quietly "configure $preset" cmake --preset "$preset" "${configure_options[@]}"
   quietly "build $preset" cmake --build --preset "$preset" --parallel "$jobs" \
     ${1:+--target "$@"}
 }

@@ -165,8 +165,8 @@ void Progress::draw(double seconds) {
     constexpr int kWidth = 30;
     const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
     const int filled = static_cast<int>(share * kWidth);
-    fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {:.0f} s left{}{}", what_, "",
-               filled, "", kWidth - filled, 100.0 * share,
+    fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {}/s, {:.0f} s left{}{}", what_, "",
+               filled, "", kWidth - filled, 100.0 * share, big_number(std::round(rate)),
                seconds * (1.0 - share) / std::max(share, 1e-9), note_.empty() ? "" : "; ", note_);
   }
   std::fflush(stderr);

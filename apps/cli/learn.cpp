@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   Common common;
   std::string model;
-  std::vector<std::string> agents = {"oas-ucrl-pooled"};
+  std::vector<std::string> agents = {"oas-ucrl-ml"};
   std::vector<std::string> settings;
   std::optional<double> iota;
   std::int64_t steps = 100'000;

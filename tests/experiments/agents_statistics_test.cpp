@@ -68,12 +68,15 @@ void expect_always_less(const std::vector<Result>& one, const std::vector<Result
   }
 }
 
-TEST(AgentsStatistics, BothOasAgentsBeatWhoKnowsNoDynamics) {
+TEST(AgentsStatistics, OasAgentsBeatSeeuAndWhoKnowsNoDynamics) {
   const std::vector<Result> paper = play("oas-ucrl", kShortEpisodes);
   const std::vector<Result> pooled = play("oas-ucrl-pooled");
   const std::vector<Result> likelihood = play("oas-ucrl-ml");
-  for (const char* name : {"uniform", "myopic"}) {
-    const std::vector<Result> other = play(name);
+  // SEEU's phases are the paper's, scaled to the number of steps.
+  const std::vector<Setting> short_phases = {{"tau1", "800"}, {"tau2", "2600"}};
+  for (const char* name : {"uniform", "myopic", "seeu"}) {
+    const std::vector<Result> other =
+        play(name, std::string(name) == "seeu" ? short_phases : std::vector<Setting>{});
     expect_always_less(paper, other, std::string("oas-ucrl and ") + name);
     expect_always_less(pooled, other, std::string("oas-ucrl-pooled and ") + name);
     expect_always_less(likelihood, other, std::string("oas-ucrl-ml and ") + name);

@@ -82,6 +82,14 @@ class TransitionLikelihood {
   /// sensors give probability 0 in every state.
   void append(Action action, Observation observation);
   void append(std::span<const Action> actions, std::span<const Observation> observations);
+  /// Row `index`, as it was appended.
+  [[nodiscard]] Action action(std::size_t index) const {
+    return Action{static_cast<int>(codes_[index]) / (num_observations_ + 1)};
+  }
+  [[nodiscard]] Observation observation(std::size_t index) const {
+    const int o = static_cast<int>(codes_[index]) % (num_observations_ + 1);
+    return o == num_observations_ ? kMissing : Observation{o};
+  }
   /// Forgets all rows.
   void clear();
 

@@ -31,7 +31,7 @@ struct RegretOracle {
 
 /// One agent in one model for a number of steps.
 struct LearningOptions {
-  std::string agent = "oas-ucrl-pooled";
+  std::string agent = "oas-ucrl-ml";
   std::vector<Setting> settings;  ///< of the agent
   std::int64_t steps = 100'000;   ///< at least 1
   std::uint64_t seed = 1;
