@@ -11,29 +11,31 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kActions = 2;
-constexpr int kObservations = 3;
+constexpr int kTripleActions = 2;
+constexpr int kTripleObservations = 3;
 
 std::int64_t at(const TripleFolder& folder, int a1, int o1, int a2, int o2, int a3, int o3) {
-  return folder.counts().block(a2 * kActions + a3)[static_cast<std::size_t>(
-      ((a1 * kObservations + o1) * kObservations + o2) * kObservations + o3)];
+  return folder.counts().block(a2 * kTripleActions + a3)[static_cast<std::size_t>(
+      ((a1 * kTripleObservations + o1) * kTripleObservations + o2) * kTripleObservations + o3)];
 }
 
 TEST(TripleFolder, CountsEveryThreeConsecutiveRows) {
-  const Trajectory log = test::random_rows_of_log(kActions, kObservations, 2000, 0.1, 1);
-  TripleFolder folder(kActions, kObservations);
+  const Trajectory log =
+      test::random_rows_of_log(kTripleActions, kTripleObservations, 2000, 0.1, 1);
+  TripleFolder folder(kTripleActions, kTripleObservations);
   folder.add(log.actions, log.observations);
-  TripleFolder expected(kActions, kObservations);
+  TripleFolder expected(kTripleActions, kTripleObservations);
   std::vector<std::int64_t> cells(folder.counts().values().size(), 0);
   std::int64_t triples = 0;
   for (std::size_t t = 2; t < log.size(); ++t) {
     const auto& o = log.observations;
     const auto& a = log.actions;
     if (o[t] == kMissing || o[t - 1] == kMissing || o[t - 2] == kMissing) continue;
-    const int block = a[t - 1] * kActions + a[t];
-    const int first = a[t - 2] * kObservations + o[t - 2];
+    const int block = a[t - 1] * kTripleActions + a[t];
+    const int first = a[t - 2] * kTripleObservations + o[t - 2];
     ++cells[static_cast<std::size_t>(
-        ((block * kActions * kObservations + first) * kObservations + o[t - 1]) * kObservations +
+        ((block * kTripleActions * kTripleObservations + first) * kTripleObservations + o[t - 1]) *
+            kTripleObservations +
         o[t])];
     ++triples;
   }
@@ -45,7 +47,7 @@ TEST(TripleFolder, CountsEveryThreeConsecutiveRows) {
 }
 
 TEST(TripleFolder, NoTripleCrossesRuns) {
-  TripleFolder folder(kActions, kObservations);
+  TripleFolder folder(kTripleActions, kTripleObservations);
   folder.add(Action{0}, Observation{1});
   folder.add(Action{1}, Observation{2});
   folder.start_run();
@@ -59,20 +61,21 @@ TEST(TripleFolder, NoTripleCrossesRuns) {
 }
 
 TEST(TripleFolder, MergesAndGoesOnWhereItWasSaved) {
-  const Trajectory log = test::random_rows_of_log(kActions, kObservations, 500, 0.05, 2);
+  const Trajectory log =
+      test::random_rows_of_log(kTripleActions, kTripleObservations, 500, 0.05, 2);
   const std::span<const Action> actions(log.actions);
   const std::span<const Observation> observations(log.observations);
-  TripleFolder whole(kActions, kObservations);
+  TripleFolder whole(kTripleActions, kTripleObservations);
   whole.add(actions, observations);
   for (const std::size_t cut : {1, 2, 77, 250}) {
-    TripleFolder first(kActions, kObservations);
+    TripleFolder first(kTripleActions, kTripleObservations);
     first.add(actions.first(cut), observations.first(cut));
-    TripleFolder second(kActions, kObservations);
+    TripleFolder second(kTripleActions, kTripleObservations);
     second.restore(first.counts().values(), first.pending());
     second.add(actions.subspan(cut), observations.subspan(cut));
     EXPECT_EQ(second.counts(), whole.counts()) << cut;
   }
-  TripleFolder twice(kActions, kObservations);
+  TripleFolder twice(kTripleActions, kTripleObservations);
   twice.merge(whole);
   twice.merge(whole);
   EXPECT_EQ(twice.counts().total(), 2 * whole.counts().total());
@@ -90,7 +93,7 @@ TEST(TripleFolder, RefusesWhatItCannotHold) {
   TripleCounts small(1, {2, 2, 2});
   EXPECT_THROW(small.merge(TripleCounts(1, {2, 2, 3})), InvalidArgument);
   EXPECT_THROW(small.set_values(std::vector<std::int64_t>(7)), InvalidArgument);
-  TripleFolder folder(kActions, kObservations);
+  TripleFolder folder(kTripleActions, kTripleObservations);
   EXPECT_THROW(folder.restore(folder.counts().values(), std::vector<int>{0, 7}), InvalidArgument);
   EXPECT_THROW(folder.restore(folder.counts().values(), std::vector<int>{0}), InvalidArgument);
 }

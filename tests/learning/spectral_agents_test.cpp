@@ -243,7 +243,9 @@ TEST(SmUcrl, OptimismNeverLowersThePlannedGain) {
   static_cast<void>(play(agent, model, 10'000, 7));
   for (const Episode& episode : agent.episodes()) {
     EXPECT_GE(episode.optimistic_gain, episode.planned_gain);
-    if (episode.status != "uniform") EXPECT_GT(episode.radius, 0.0);
+    if (episode.status != "uniform") {
+      EXPECT_GT(episode.radius, 0.0);
+    }
   }
   EXPECT_GT(agent.episodes().back().optimistic_gain, agent.episodes().back().planned_gain);
 }
