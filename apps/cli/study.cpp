@@ -32,7 +32,11 @@ struct Options {
 
 std::atomic<bool> stop_requested{false};
 
-extern "C" void request_stop(int /*signal*/) { stop_requested = true; }
+// A second signal ends the program at once; what is stored stays whole even so.
+extern "C" void request_stop(int signal) {
+  stop_requested = true;
+  std::signal(signal, SIG_DFL);
+}
 
 // Folders that may hold study files: here, then beside and above the program, so that it finds them
 // in the source tree and where it is installed.
