@@ -15,7 +15,7 @@ constexpr int kSteps = 200'000;
 // A run from its first step, plans included. Real learning needs more steps: see docs/agents.md.
 void run_agent(benchmark::State& state, const std::string& name) {
   const oas::Pomdp model = oas::random_instance(state);
-  const bool planner = name != "uniform" && name != "myopic";
+  const bool planner = name != "uniform" && name != "sm-ucrl";
   const std::vector<oas::Setting> settings =
       planner ? std::vector<oas::Setting>{{"resolution", "50"}} : std::vector<oas::Setting>{};
   for (auto _ : state) {
