@@ -54,8 +54,16 @@ TEST(SimplexFigure, TriangleNamesStatesAndActionsEscaped) {
   EXPECT_THAT(svg, testing::StartsWith("<svg"));
   EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
   EXPECT_THAT(svg, testing::HasSubstr("a &lt; b &amp; c"));
-  for (int i = 0; i < 3; ++i) EXPECT_THAT(svg, testing::HasSubstr(plan.model.states()[i]));
-  for (int i = 0; i < 2; ++i) EXPECT_THAT(svg, testing::HasSubstr(plan.model.actions()[i]));
+  const auto escaped = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos;) {
+      text.replace(at, 1, "&quot;");
+    }
+    return text;
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(svg, testing::HasSubstr(escaped(plan.model.states()[i])));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(svg, testing::HasSubstr(escaped(plan.model.actions()[i])));
+  }
   EXPECT_EQ(svg, policy_figure_svg(plan, options));
 }
 
