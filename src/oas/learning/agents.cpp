@@ -31,12 +31,10 @@ struct NoOptions {
   void visit(Fields& /*fields*/) {}
 };
 
-AnyAgent make_oracle(const Pomdp& model, std::span<const Setting> settings, double floor,
-                     std::string_view name) {
-  const auto options = options_from<OracleOptions>(settings, name);
+AnyAgent make_oracle(const Pomdp& model, double floor, const OracleOptions& options) {
   const int resolution = options.resolution > 0 ? options.resolution
                                                 : resolution_for(model.num_states(), kOraclePoints);
-  return AnyAgent(FixedModelAgent::oracle(model, options.iota.value_or(floor), resolution));
+  return AnyAgent(FixedModelAgent::oracle(model, floor, resolution));
 }
 
 AnyAgent make_certainty_equivalent(const Pomdp& sensors, std::span<const Setting> settings) {
@@ -97,16 +95,17 @@ constexpr std::array kAgents = {
     AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/agents.md", true,
               Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {
-                return make_oracle(model, settings, 0.0, "oracle");
+                return make_oracle(model, 0.0, options_from<OracleOptions>(settings, "oracle"));
               },
               describe_options<OracleOptions>},
     AgentInfo{"oracle-floor", "knows the dynamics; the best policy with floor iota",
               "docs/agents.md", true, Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {
-                return make_oracle(model, settings, default_floor(model.num_actions()),
-                                   "oracle-floor");
+                const auto options = options_from<FloorOracleOptions>(settings, "oracle-floor");
+                return make_oracle(model, options.iota.value_or(default_floor(model.num_actions())),
+                                   options.oracle);
               },
-              describe_options<OracleOptions>},
+              describe_options<FloorOracleOptions>},
     AgentInfo{"myopic", "knows no dynamics; greedy on the next reward", "docs/agents.md", false,
               Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {

@@ -12,13 +12,22 @@
 namespace oas {
 
 struct OracleOptions {
-  std::optional<double> iota;  ///< floor, in [0, 1/A]; unset: the agent's own
-  int resolution = 0;          ///< of the belief grid; 0: the finest of at most 6000 points
+  int resolution = 0;  ///< of the belief grid; 0: the finest of at most 6000 points
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("resolution", resolution, "of the belief grid; 0: the finest of at most 6000 points");
+  }
+};
+
+struct FloorOracleOptions {
+  std::optional<double> iota;  ///< floor, in [0, 1/A]; unset: 1/(10A)
+  OracleOptions oracle;
 
   template <class Fields>
   void visit(Fields& fields) {
     fields("iota", iota, "floor on the probability of every action, in [0, 1/A]");
-    fields("resolution", resolution, "of the belief grid; 0: the finest of at most 6000 points");
+    oracle.visit(fields);
   }
 };
 
