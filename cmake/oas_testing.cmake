@@ -7,8 +7,8 @@ endif()
 
 # Labels by which scripts/test chooses: long (only with --full), statistical, consumer, bench and
 # tree (looks at the files, not at the program) are left out of the runs under a sanitizer. Of the
-# others a sanitizer sees those labelled memory (readers, hand-made kernels, what is saved and
-# loaded), and all with OAS_SANITIZE_ALL (--full).
+# others a sanitizer sees those labelled memory (readers, hand-made kernels), and all with
+# OAS_SANITIZE_ALL (--full).
 
 # oas_test(<name> SOURCES <files…> [LINK <targets…>] [LABELS <labels…>])
 # A GoogleTest program <name>_test; ctest shows each of its cases as <name>.<Suite>.<Case>.
