@@ -72,20 +72,22 @@ class StudyCase(CliCase):
 
 class Survive(StudyCase):
     def test_killed_at_random_moments(self):
+        begin = time.monotonic()
         self.run_study("whole")
+        whole = time.monotonic() - begin  # a try gets at most a quarter of it
         chance = random.Random(5)
         kills = 0
         while kills < 200:
             before = self.stored("parts")
             process = self.start("parts", "--threads", "2")
-            time.sleep(chance.uniform(0.0, 0.06))
+            time.sleep(chance.uniform(0.0, whole / 4))
             process.kill()
             process.communicate()
             if process.returncode == 0:
                 break
             kills += 1
             self.assertGreaterEqual(self.stored("parts"), before, "something was lost")
-        self.assertGreater(kills, 3)
+        self.assertGreater(kills, 1)
         self.assertEqual(self.run_study("parts")["remaining"], 0)
         self.assertEqual(self.csv("parts"), self.csv("whole"))
         with sqlite3.connect(self.folder / "parts/results.sqlite") as file:
