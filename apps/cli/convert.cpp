@@ -49,6 +49,7 @@ void run(const Options& options) {
     convert_policy(options.input, options.output, options.common);
     return;
   }
+  static_cast<void>(format_of_ending(options.output));  // an unknown ending is the first fault
   const Pomdp model = with_discount(load_model(options.input, options.common), options.discount);
   const Timing timing = wanted_timing(options, model);
   const TimingConversion converted = convert_timing(model, timing, {.expand = options.expand});

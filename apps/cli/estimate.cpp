@@ -125,7 +125,8 @@ void add_estimate(CLI::App& app) {
   verb->add_option_function<double>(
       "--memory",
       [options](double megabytes) {
-        OAS_REQUIRE(megabytes >= 0.0 && megabytes < 1e9, "--memory is {}", megabytes);
+        OAS_REQUIRE(megabytes >= 0.0 && megabytes < 1e9,
+                    "--memory is {}; megabytes from 0 on are expected", megabytes);
         options->estimation.memory_limit = static_cast<std::size_t>(megabytes * 1048576.0);
       },
       "Likelihood: MB of rows kept in memory (default 256); beyond, files are read again");

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "oas/core/files.hpp"
 #include "oas/experiments/learning_run.hpp"
 #include "oas/simulation/policies.hpp"
+#include "oas/study/statistics.hpp"
 
 namespace oas::cli {
 
@@ -59,6 +59,14 @@ std::vector<Setting> settings_of(const Options& options, const std::string& agen
   return settings;
 }
 
+// Runs are filed under their agent's name.
+void check_agents(const std::vector<std::string>& agents) {
+  for (auto agent = agents.begin(); agent != agents.end(); ++agent) {
+    OAS_REQUIRE(std::find(agents.begin(), agent, *agent) == agent, "--agent: {} is named twice",
+                *agent);
+  }
+}
+
 // A misspelt setting must not be passed over in silence.
 void check_settings(const Options& options) {
   for (const std::string& text : options.settings) {
@@ -89,9 +97,9 @@ std::string describe_settings(const std::vector<std::string>& agents) {
   return text;
 }
 
-std::vector<LearningRun> run_all(const Options& options, const Pomdp& model,
-                                 const RegretOracle& oracle) {
-  const std::size_t num_runs = options.agents.size() * static_cast<std::size_t>(options.runs);
+// All faults of agents, settings and sizes show here, before any work is done or file written.
+std::vector<LearningOptions> make_tasks(const Options& options, const Pomdp& model) {
+  OAS_REQUIRE(options.runs >= 1, "--runs is {}; at least 1 is needed", options.runs);
   std::vector<LearningOptions> tasks;
   for (int run = 0; run < options.runs; ++run) {
     for (const std::string& agent : options.agents) {
@@ -102,10 +110,17 @@ std::vector<LearningRun> run_all(const Options& options, const Pomdp& model,
       task.seed = options.seed;
       task.replication = static_cast<std::uint32_t>(run);
       task.checkpoints = options.checkpoints;
-      static_cast<void>(make_agent(agent, model, task.settings));  // faults before work
+      task.validate();
+      if (run == 0) static_cast<void>(make_agent(agent, model, task.settings));
       tasks.push_back(std::move(task));
     }
   }
+  return tasks;
+}
+
+std::vector<LearningRun> run_all(const Options& options, const std::vector<LearningOptions>& tasks,
+                                 const Pomdp& model, const RegretOracle& oracle) {
+  const std::size_t num_runs = tasks.size();
   Progress progress(options.common, "learning",
                     options.steps * static_cast<std::int64_t>(num_runs));
   std::mutex mutex;
@@ -123,14 +138,10 @@ std::vector<LearningRun> run_all(const Options& options, const Pomdp& model,
   return runs;
 }
 
-std::string mean_and_error(const std::vector<double>& values) {
-  double mean = 0.0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  if (values.size() < 2) return fmt::format("{:.1f}", mean);
-  double squares = 0.0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  const auto n = static_cast<double>(values.size());
-  return fmt::format("{:.1f} ± {:.1f}", mean, std::sqrt(squares / (n - 1.0) / n));
+std::string mean_and_interval(const std::vector<double>& values) {
+  const MeanInterval interval = student_interval(values);
+  if (interval.count < 2) return fmt::format("{:.1f}", interval.mean);
+  return fmt::format("{:.1f} ± {:.1f}", interval.mean, interval.upper - interval.mean);
 }
 
 std::string summary(const Options& options, const std::vector<LearningRun>& runs,
@@ -156,7 +167,8 @@ std::string summary(const Options& options, const std::vector<LearningRun>& runs
       for (const Episode& episode : run.episodes) failures += !episode.failure.empty();
     }
     const auto n = static_cast<double>(expected.size());
-    table.add({agent, mean_and_error(expected), mean_and_error(floored), mean_and_error(realised),
+    table.add({agent, mean_and_interval(expected), mean_and_interval(floored),
+               mean_and_interval(realised),
                fmt::format("{:.5f}", reward / n / static_cast<double>(options.steps)),
                fmt::format("{:.0f}", static_cast<double>(episodes) / n),
                fmt::format("{}", failures), fmt::format("{:.2f}", seconds / n)});
@@ -167,7 +179,7 @@ std::string summary(const Options& options, const std::vector<LearningRun>& runs
              big_number(static_cast<double>(options.steps)), options.runs,
              options.runs == 1 ? "" : "s", oracle.gain, oracle.gain_error, oracle.floor,
              oracle.floor_gain, oracle.floor_gain_error) +
-         table.text();
+         table.text() + (options.runs > 1 ? "  ± is the 95 % interval over runs\n" : "");
 }
 
 void write_run(const std::string& stem, const LearningRun& run, const Pomdp& model,
@@ -209,13 +221,16 @@ void check_output(const Options& options) {
 void run(const Options& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
-  OAS_REQUIRE(options.runs >= 1, "--runs is {}; at least 1 is needed", options.runs);
+  OAS_REQUIRE(options.oracle_gap > 0.0, "--oracle-gap is {}; it must be positive",
+              options.oracle_gap);
+  check_agents(options.agents);
   check_settings(options);
-  check_output(options);
   const double floor = options.iota.value_or(default_floor(model.num_actions()));
   check_floor(floor, model.num_actions());
+  const std::vector<LearningOptions> tasks = make_tasks(options, model);
+  check_output(options);
   const RegretOracle oracle(model, floor, options.oracle_gap, options.common.parallelism());
-  const std::vector<LearningRun> runs = run_all(options, model, oracle);
+  const std::vector<LearningRun> runs = run_all(options, tasks, model, oracle);
   std::string written;
   if (!options.output.empty()) written = write_runs(options, runs, model, oracle);
   if (options.common.json) {
@@ -251,6 +266,7 @@ void add_learn(CLI::App& app) {
                      options->common);
   verb->add_option("--agent", options->agents, "Agents, separated by commas (see oas list)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   verb->add_option("--steps", options->steps, "Steps of each run")->capture_default_str();
   verb->add_option("--runs", options->runs, "Runs of each agent")->capture_default_str();
@@ -266,7 +282,8 @@ void add_learn(CLI::App& app) {
       ->capture_default_str();
   verb->add_option(
           "--oracle-gap", options->oracle_gap,
-          "Know the best gains to within this; regret is off by at most this times --steps")
+          "Know the best gains to within this where the budget allows; the output says what was "
+          "reached")
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
                    "FILE.csv for one run (FILE.json beside it), or a folder");

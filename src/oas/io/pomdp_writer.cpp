@@ -1,10 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
-#include "oas/core/contracts.hpp"
 #include "oas/io/detail/number_text.hpp"
 #include "oas/io/detail/plain_names.hpp"
 #include "oas/io/detail/pomdp_lexer.hpp"
+#include "oas/io/detail/writable.hpp"
 #include "oas/io/pomdp_text.hpp"
 
 namespace oas {
@@ -163,10 +165,7 @@ class PomdpWriter {
 }  // namespace
 
 WrittenModel pomdp_to_text(const Pomdp& model) {
-  OAS_REQUIRE(model.timing() == Timing::after,
-              "a .pomdp file holds models of timing after, this one is of timing {}",
-              to_string(model.timing()));
-  OAS_REQUIRE(model.has_transition(), "a .pomdp file needs a transition model; this one has none");
+  detail::check_writable(model, ".pomdp");
   return PomdpWriter(model).write();
 }
 

@@ -1,10 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
-#include "oas/core/contracts.hpp"
 #include "oas/core/markup.hpp"
 #include "oas/io/detail/number_text.hpp"
 #include "oas/io/detail/plain_names.hpp"
+#include "oas/io/detail/writable.hpp"
 #include "oas/io/pomdpx.hpp"
 
 namespace oas {
@@ -170,10 +172,7 @@ class PomdpxWriter {
 }  // namespace
 
 WrittenModel pomdpx_to_text(const Pomdp& model) {
-  OAS_REQUIRE(model.timing() == Timing::after,
-              "a POMDPX file holds models of timing after, this one is of timing {}",
-              to_string(model.timing()));
-  OAS_REQUIRE(model.has_transition(), "a POMDPX file needs a transition model; this one has none");
+  detail::check_writable(model, "POMDPX");
   return PomdpxWriter(model).write();
 }
 
