@@ -71,8 +71,10 @@ class Learn(CliCase):
         self.bad(*learn, "--runs", 0, says=["--runs"])
         self.bad("learn", "pest-control", "--steps", 0, "--oracle-gap", "1e-3", says=["steps is 0"])
         self.bad(*learn, "--agent", "uniform,myopic", "-o", "run.csv", says=["run.csv", "folder"])
-        self.bad(*learn, "--agent", "uniform,uniform", "-o", "runs", says=["uniform is named twice"])
-        self.bad(*learn, "--agent", "oas-ucrl", "--set", "delta=2", "-o", "runs", says=["delta is 2"])
+        self.bad(*learn, "--agent", "uniform,uniform", "-o", "runs",
+                 says=["uniform is named twice"])
+        self.bad(*learn, "--agent", "oas-ucrl", "--set", "delta=2", "-o", "runs",
+                 says=["delta is 2"])
         self.bad("learn", "pest-control", "--oracle-gap", 0, says=["--oracle-gap is 0"])
         self.write("file", "")
         self.bad(*learn, "-o", "file", says=["file"])
