@@ -138,6 +138,9 @@ void run(Options& options) {
   OAS_REQUIRE(!is_foreign_policy(options.output),
               "{}: a plan is written as .json; oas convert PLAN.json {} makes the other",
               options.output, options.output);
+  OAS_REQUIRE(options.output.empty() || !model.transition().is_listed(),
+              "{}: {} states are too many for a plan file, which holds the whole model",
+              options.output, model.num_states());
   options.plan.gap = options.gap;
   options.plan.simulation.seed = options.seed;
   options.plan.point.seed = options.seed;

@@ -79,6 +79,19 @@ R: reject : flawed-painted : * : * -1
 """
 
 
+# A line of stops, too many for a table of all pairs, told apart by nothing but the two ends.
+LONG_LINE = """
+discount: 0.95 values: reward
+states: 6000 actions: stay go observations: middle end
+start include: 0
+T: stay identity
+T: go identity
+O: * : * : middle 1
+O: * : 5999 0 1
+R: go : 5998 : * : * 1
+""" + "".join(f"T: go : {s} : {s} 0.5 T: go : {s} : {s + 1} 0.5\n" for s in range(5999))
+
+
 class PolicyCase(CliCase):
     def policies_keep_their_gain(self, source):
         """Import, plan, export, import, convert, import again: the same policy earns the same."""
@@ -278,6 +291,27 @@ class PublicFiles(PolicyCase):
             else:
                 self.assertIn(path.name, result.stderr)
         self.assertGreater(count, 50)
+
+
+class LargeModels(CliCase):
+    """A model whose transitions are held as a list: what works, and what says why not."""
+
+    def test_check_convert_simulate_filter(self):
+        self.write("line.pomdp", LONG_LINE)
+        self.assertIn("6000 states, 2 actions", self.good("check", "line.pomdp"))
+        self.good("convert", "line.pomdp", "again.pomdp")
+        self.good("convert", "again.pomdp", "twice.pomdp")
+        self.assertEqual(self.read("again.pomdp"), self.read("twice.pomdp"))
+        self.good("simulate", "line.pomdp", "--policy", "uniform", "--steps", "100", "-o", "log.csv")
+        self.good("filter", "line.pomdp", "log.csv", "-o", "beliefs.csv")
+
+    def test_what_needs_every_number_is_refused(self):
+        self.write("line.pomdp", LONG_LINE)
+        self.write("log.csv", "action,observation\n" + "stay,middle\n" * 4)
+        self.bad("convert", "line.pomdp", "line.json", says=["too large for JSON"])
+        self.bad("estimate", "line.pomdp", "log.csv", "-o", "estimate.json",
+                 says=["72000000 entries, more than the limit of 33554432"])
+        self.bad("plan", "line.pomdp", "-o", "plan.json", says=["too many for a plan file"])
 
 
 if __name__ == "__main__":

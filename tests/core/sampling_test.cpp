@@ -98,7 +98,26 @@ TEST(AliasTables, SampleReadsTheTableWithOneDraw) {
   EXPECT_EQ(rng.position(), 2000U);
 }
 
+TEST(AliasTables, RowsMayListTheirOutcomes) {
+  Rng rng = make_rng(4);
+  const AliasTables tables(std::vector{2.0, 1.0, 3.0, 5.0}, std::vector{7, 9, 4, 0}, {0, 3, 4});
+  std::vector<int> counts(10);
+  for (int i = 0; i < 60'000; ++i) {
+    ++counts[static_cast<std::size_t>(tables.sample(0, rng))];
+    ASSERT_EQ(tables.sample(1, rng), 0);
+  }
+  EXPECT_EQ(rng.position(), 120'000U);
+  EXPECT_NEAR(counts[7], 20'000, 700);  // 6 standard errors
+  EXPECT_NEAR(counts[9], 10'000, 550);
+  EXPECT_EQ(counts[7] + counts[9] + counts[4], 60'000);
+}
+
 TEST(AliasTables, ErrorsNameTheValues) {
+  EXPECT_THAT(
+      [] {
+        AliasTables(std::vector{1.0}, std::vector{0}, {0, 1, 1});
+      },
+      ThrowsMessage<InvalidArgument>(StrEq("row 1 has no outcome")));
   EXPECT_THAT(
       [] {
         AliasTables(std::vector{1.0, 2.0, 3.0}, 2);

@@ -111,8 +111,11 @@ TEST(PomdpErrors, NotMoreThanTwenty) {
 }
 
 TEST(PomdpErrors, LimitsAreNamed) {
-  EXPECT_THAT(fault_of("discount: 1 values: reward states: 100000 actions: 2 observations: 2"),
-              HasSubstr("20000000000 numbers, more than the limit of 200000000"));
+  EXPECT_THAT(fault_of("discount: 1 values: reward states: 100000 actions: 2 observations: 2000"),
+              HasSubstr("400000000 numbers, more than the limit of 200000000"));
+  EXPECT_THAT(fault_of("discount: 1 values: reward states: 100000 actions: 2 observations: 2 "
+                       "T: * uniform"),
+              HasSubstr("more than the limit of 20000000 entries that are not 0"));
   ModelReadOptions small;
   small.max_numbers = 10;
   EXPECT_THAT(fault_of(kHead + "T: * uniform O: * uniform", small), HasSubstr("accepted"));

@@ -71,11 +71,7 @@ class FilterKernel {
   Timing timing_;
   std::vector<double> likelihood_;  // [a][o][stride]: Z_a(o|·)
   std::vector<double> transition_;  // [a][s][stride]; empty when T is listed
-  struct Entry {
-    std::int32_t column;
-    double value;
-  };
-  std::vector<Entry> entries_;
+  std::vector<ProbabilityEntry> entries_;
   std::vector<std::size_t> entry_starts_;  // [a][s], and the end
   std::vector<double> score_now_;          // [block][s][4]: c_k(s)
   std::vector<double> score_next_;         // [a][block][s][4]: Σ_s' T_a(s,s') c_k(s')
@@ -84,10 +80,7 @@ class FilterKernel {
 /// Whether a list of T's entries is worth while: 64 states or more, at most a quarter not 0.
 [[nodiscard]] inline bool mostly_zero(const TransitionModel& transition) {
   if (transition.num_states() < 64) return false;
-  const auto values = transition.values();
-  const auto filled =
-      std::count_if(values.begin(), values.end(), [](double p) { return p != 0.0; });
-  return static_cast<std::size_t>(filled) <= values.size() / 4;
+  return transition.is_listed() || transition.num_entries() <= transition.values().size() / 4;
 }
 
 template <int N>
@@ -118,13 +111,14 @@ FilterKernel<N>::FilterKernel(const Pomdp& model, const TransitionModel& transit
   };
   pack(scores.transpose(), score_now_.data());
   for (int a = 0; a < num_actions; ++a) {
-    const MatrixView dynamics = transition.matrix(Action{a});
-    pack(dynamics * scores.transpose(),
+    pack(transition.mean_next(Action{a}, Matrix(scores.transpose())),
          score_next_.data() + static_cast<std::size_t>(a) * score_now_.size());
     for (int s = 0; s < num_states_; ++s) {
-      const auto row = static_cast<std::size_t>(a * num_states_ + s) * width;
-      for (int next = 0; next < num_states_ && !transition_.empty(); ++next) {
-        transition_[row + static_cast<std::size_t>(next)] = dynamics(s, next);
+      if (!transition_.empty()) {
+        const auto row = static_cast<std::size_t>(a * num_states_ + s) * width;
+        transition.for_each_next(Action{a}, State{s}, [&](State next, double p) {
+          transition_[row + static_cast<std::size_t>(next)] = p;
+        });
       }
       for (int o = 0; o < num_observations_; ++o) {
         likelihood_[static_cast<std::size_t>(a * num_observations_ + o) * width +
@@ -140,11 +134,7 @@ void FilterKernel<N>::list_rows(const TransitionModel& transition) {
   entry_starts_.push_back(0);
   for (Action a{0}; a < transition.num_actions(); ++a) {
     for (State s{0}; s < num_states_; ++s) {
-      const auto row = transition.row(a, s);
-      for (int next = 0; next < num_states_; ++next) {
-        const double value = row[static_cast<std::size_t>(next)];
-        if (value != 0.0) entries_.push_back({next, value});
-      }
+      transition.for_each_next(a, s, [&](State next, double p) { entries_.push_back({next, p}); });
       entry_starts_.push_back(entries_.size());
     }
   }
@@ -170,7 +160,7 @@ inline void FilterKernel<N>::combine_rows(const double* weights, int action, dou
       for (int s = 0; s < num_states_; ++s) {
         if (weights[s] == 0.0) continue;
         for (std::size_t k = starts[s]; k < starts[s + 1]; ++k) {
-          out[entries_[k].column] += weights[s] * entries_[k].value;
+          out[entries_[k].outcome] += weights[s] * entries_[k].probability;
         }
       }
       return;

@@ -94,7 +94,7 @@ class Smoother {
       return model_.sensors().matrix(a).row(observations_[t].value()).transpose();
     };
     if (seen && model_.timing() == Timing::after) ratio = ratio.cwiseProduct(likelihood());
-    ratio = model_.transition().matrix(a) * ratio;
+    ratio = model_.transition().mean_next(a, ratio);
     if (seen && model_.timing() == Timing::before) ratio = ratio.cwiseProduct(likelihood());
   }
 

@@ -112,15 +112,46 @@ AliasTables::AliasTables(std::span<const double> weights, int width)
   }
 }
 
+AliasTables::AliasTables(std::span<const double> weights, std::span<const int> outcomes,
+                         std::vector<std::size_t> row_starts)
+    : row_starts_(std::move(row_starts)), cells_(weights.size()) {
+  OAS_REQUIRE(outcomes.size() == weights.size() && !row_starts_.empty() &&
+                  row_starts_.front() == 0 && row_starts_.back() == weights.size(),
+              "{} outcomes and {} row starts for {} weights", outcomes.size(), row_starts_.size(),
+              weights.size());
+  std::vector<double> share;
+  std::vector<int> small;
+  std::vector<int> large;
+  for (std::size_t row = 0; row + 1 < row_starts_.size(); ++row) {
+    const std::size_t start = row_starts_[row];
+    OAS_REQUIRE(row_starts_[row + 1] > start, "row {} has no outcome", row);
+    const std::size_t width = row_starts_[row + 1] - start;
+    share.resize(std::max(share.size(), width));
+    build_row(weights.subspan(start, width), cells_.data() + start, share, small, large);
+    for (std::size_t i = start; i < start + width; ++i) {
+      for (auto& outcome : cells_[i].outcome) {
+        outcome = outcomes[start + static_cast<std::size_t>(outcome)];
+      }
+    }
+  }
+}
+
+int AliasTables::sample_listed(int row, Rng& rng) const {
+  const std::size_t start = row_starts_[static_cast<std::size_t>(row)];
+  return sample_cells(cells_.data() + start, row_starts_[static_cast<std::size_t>(row) + 1] - start,
+                      rng);
+}
+
 void AliasTables::build_row(std::span<const double> weights, Cell* cells,
                             std::vector<double>& share, std::vector<int>& small,
-                            std::vector<int>& large) const {
+                            std::vector<int>& large) {
   // Vose (1991): every column holds mass 1, filled up by one richer column.
   const double sum = checked_sum(weights);
   small.clear();
   large.clear();
-  for (std::size_t i = 0; i < width_; ++i) {
-    share[i] = weights[i] / sum * static_cast<double>(width_);  // in this order: no overflow
+  const std::size_t width = weights.size();
+  for (std::size_t i = 0; i < width; ++i) {
+    share[i] = weights[i] / sum * static_cast<double>(width);  // in this order: no overflow
     (share[i] < 1.0 ? small : large).push_back(static_cast<int>(i));
   }
   const auto set = [&](int column, double keep, int alias) {

@@ -31,22 +31,25 @@ double sample_gamma(double shape, Rng& rng);
 /// logarithms where shapes are small, so the result is always a point of the simplex.
 void sample_dirichlet(std::span<const double> concentration, std::span<double> out, Rng& rng);
 
-/// Many categorical distributions over {0, …, width-1}, one per row, sampled in O(1) with one draw
-/// each (Walker's alias method, Vose's construction). Built from row-major weights.
+/// Many categorical distributions, one per row, sampled in O(1) with one draw each (Walker's alias
+/// method, Vose's construction). Built from row-major weights of the outcomes 0, …, width-1, or
+/// from rows that each list their outcomes.
 class AliasTables {
  public:
   AliasTables() = default;
   /// `weights` holds rows of `width` finite non-negative numbers, each row not all zero.
   AliasTables(std::span<const double> weights, int width);
+  /// Row r has the outcomes and weights row_starts[r] … row_starts[r + 1] - 1; none is empty.
+  AliasTables(std::span<const double> weights, std::span<const int> outcomes,
+              std::vector<std::size_t> row_starts);
 
   /// One draw from the given row. The 128-bit product of the draw and the width holds the column in
   /// its upper half and the position inside the column in its lower half; no branch depends on the
   /// draw, since such a branch could not be predicted.
   [[nodiscard]] int sample(int row, Rng& rng) const {
-    const Uint128 product = static_cast<Uint128>(rng.bits()) * width_;
-    const Cell& cell =
-        cells_[static_cast<std::size_t>(row) * width_ + static_cast<std::size_t>(product >> 64)];
-    return cell.outcome[static_cast<std::uint64_t>(product) < cell.keep ? 1 : 0];
+    if (width_ == 0) [[unlikely]]
+      return sample_listed(row, rng);
+    return sample_cells(cells_.data() + static_cast<std::size_t>(row) * width_, width_, rng);
   }
 
  private:
@@ -57,10 +60,18 @@ class AliasTables {
     std::int32_t outcome[2] = {0, 0};  // the alias, the column itself
   };
 
-  void build_row(std::span<const double> weights, Cell* cells, std::vector<double>& share,
-                 std::vector<int>& small, std::vector<int>& large) const;
+  static int sample_cells(const Cell* cells, std::size_t width, Rng& rng) {
+    const Uint128 product = static_cast<Uint128>(rng.bits()) * width;
+    const Cell& cell = cells[static_cast<std::size_t>(product >> 64)];
+    return cell.outcome[static_cast<std::uint64_t>(product) < cell.keep ? 1 : 0];
+  }
+  int sample_listed(int row, Rng& rng) const;
 
-  std::size_t width_ = 0;
+  static void build_row(std::span<const double> weights, Cell* cells, std::vector<double>& share,
+                        std::vector<int>& small, std::vector<int>& large);
+
+  std::size_t width_ = 0;  // cells of each row; 0: see row_starts_
+  std::vector<std::size_t> row_starts_;
   std::vector<Cell> cells_;
 };
 

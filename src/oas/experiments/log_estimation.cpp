@@ -166,6 +166,12 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
                                       const RowsRead& progress) {
   OAS_REQUIRE(!paths.empty(), "no log to estimate from");
   const EstimatorInfo& info = find_estimator(options.estimator);
+  const double entries =
+      static_cast<double>(model.num_actions()) * model.num_states() * model.num_states();
+  OAS_REQUIRE(entries <= static_cast<double>(TransitionModel::kMaxTable),
+              "{} states and {} actions make a transition model of {:.0f} entries, more than the "
+              "limit of {}",
+              model.num_states(), model.num_actions(), entries, TransitionModel::kMaxTable);
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);

@@ -20,6 +20,15 @@ bool keeps(char c) {
          c == '-';
 }
 
+bool is_identity(const TransitionModel& transition, Action a) {
+  bool identity = true;
+  for (State s{0}; s < transition.num_states() && identity; ++s) {
+    transition.for_each_next(
+        a, s, [&](State next, double p) { identity = identity && next == s && p == 1.0; });
+  }
+  return identity;
+}
+
 class PomdpWriter {
  public:
   explicit PomdpWriter(const Pomdp& model)
@@ -88,35 +97,35 @@ class PomdpWriter {
     text_ += '\n';
   }
 
-  // One row of T or O: `head` is "T: a : s".
-  void write_row(const std::string& head, std::span<const double> row,
+  // One row of T or O, by what is not 0: `head` is "T: a : s".
+  void write_row(const std::string& head, std::span<const ProbabilityEntry> row,
                  const std::vector<std::string>& columns) {
-    const double uniform = 1.0 / static_cast<double>(row.size());
-    if (std::all_of(row.begin(), row.end(), [&](double p) { return p == uniform; })) {
+    const double uniform = 1.0 / static_cast<double>(columns.size());
+    if (row.size() == columns.size() && std::all_of(row.begin(), row.end(), [&](const auto& entry) {
+          return entry.probability == uniform;
+        })) {
       line("{} uniform", head);
       return;
     }
-    const auto filled = std::count_if(row.begin(), row.end(), [](double p) { return p != 0.0; });
-    if (static_cast<std::size_t>(filled) * 4 > row.size()) {
-      write_numbers(head, row);
+    if (row.size() * 4 > columns.size()) {
+      write_numbers(head, detail::numbers_of(row, columns.size()));
       return;
     }
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (row[i] != 0.0) line("{} : {} {}", head, columns[i], number_text(row[i]));
+    for (const auto& [i, p] : row) {
+      line("{} : {} {}", head, columns[static_cast<std::size_t>(i)], number_text(p));
     }
   }
 
   void write_transition(Action a) {
     text_ += '\n';
     const std::string& name = actions_[static_cast<std::size_t>(a)];
-    if (model_.transition().matrix(a) ==
-        Matrix(Matrix::Identity(model_.num_states(), model_.num_states()))) {
+    if (is_identity(model_.transition(), a)) {
       line("T: {} identity", name);
       return;
     }
-    for (int s = 0; s < model_.num_states(); ++s) {
+    for (State s{0}; s < model_.num_states(); ++s) {
       write_row(fmt::format("T: {} : {}", name, states_[static_cast<std::size_t>(s)]),
-                model_.transition().row(a, State{s}), states_);
+                detail::entries_of(model_.transition(), a, s), states_);
     }
   }
 
@@ -131,7 +140,7 @@ class PomdpWriter {
       const std::string name = same ? "*" : actions_[static_cast<std::size_t>(a)];
       for (int s = 0; s < model_.num_states(); ++s) {
         write_row(fmt::format("O: {} : {}", name, states_[static_cast<std::size_t>(s)]),
-                  sensors.distribution(Action{a}, State{s}), observations_);
+                  detail::entries_of(sensors.distribution(Action{a}, State{s})), observations_);
       }
     }
   }

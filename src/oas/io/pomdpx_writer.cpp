@@ -38,12 +38,13 @@ class PomdpxWriter {
     write_start();
     open("</InitialStateBelief>");
     open("<StateTransitionFunction>");
-    write_conditional("state_1", "action state_0", states_,
-                      [&](int a, int s) { return model_.transition().row(Action{a}, State{s}); });
+    write_conditional("state_1", "action state_0", states_, [&](Action a, State s) {
+      return detail::entries_of(model_.transition(), a, s);
+    });
     open("</StateTransitionFunction>");
     open("<ObsFunction>");
-    write_conditional("observation", "action state_1", observations_, [&](int a, int s) {
-      return model_.sensors().distribution(Action{a}, State{s});
+    write_conditional("observation", "action state_1", observations_, [&](Action a, State s) {
+      return detail::entries_of(model_.sensors().distribution(a, s));
     });
     open("</ObsFunction>");
     open("<RewardFunction>");
@@ -98,7 +99,7 @@ class PomdpxWriter {
     line("<Entry><Instance>{}</Instance><{}>{}</{}></Entry>", instance, table, numbers, table);
   }
 
-  static std::string numbers_of(std::span<const double> row) {
+  static std::string text_of(std::span<const double> row) {
     std::string numbers;
     for (const double value : row) {
       if (!numbers.empty()) numbers += ' ';
@@ -109,7 +110,7 @@ class PomdpxWriter {
 
   void write_start() {
     open("<CondProb><Var>state_0</Var><Parent>null</Parent><Parameter type=\"TBL\">");
-    entry("-", "ProbTable", numbers_of(model_.start()));
+    entry("-", "ProbTable", text_of(model_.start()));
     open("</Parameter></CondProb>");
   }
 
@@ -117,19 +118,17 @@ class PomdpxWriter {
   void write_conditional(const char* variable, const char* parents,
                          const std::vector<std::string>& columns, Row row_of) {
     line("<CondProb><Var>{}</Var><Parent>{}</Parent><Parameter type=\"TBL\">", variable, parents);
-    for (int a = 0; a < model_.num_actions(); ++a) {
-      for (int s = 0; s < model_.num_states(); ++s) {
+    for (Action a{0}; a < model_.num_actions(); ++a) {
+      for (State s{0}; s < model_.num_states(); ++s) {
         const std::string head = fmt::format("{} {}", actions_[static_cast<std::size_t>(a)],
                                              states_[static_cast<std::size_t>(s)]);
-        const std::span<const double> row = row_of(a, s);
-        const auto filled =
-            std::count_if(row.begin(), row.end(), [](double p) { return p != 0.0; });
-        if (static_cast<std::size_t>(filled) * 8 > row.size()) {
-          entry(head + " -", "ProbTable", numbers_of(row));
+        const std::vector<ProbabilityEntry> row = row_of(a, s);
+        if (row.size() * 8 > columns.size()) {
+          entry(head + " -", "ProbTable", text_of(detail::numbers_of(row, columns.size())));
           continue;
         }
-        for (std::size_t i = 0; i < row.size(); ++i) {
-          if (row[i] != 0.0) entry(head + " " + columns[i], "ProbTable", number_text(row[i]));
+        for (const auto& [i, p] : row) {
+          entry(head + " " + columns[static_cast<std::size_t>(i)], "ProbTable", number_text(p));
         }
       }
     }

@@ -32,27 +32,32 @@ MovedSensors move_sensors(const Pomdp& model) {
   const bool to_after = model.timing() == Timing::before;
   const int n = model.num_states();
   MovedSensors moved;
-  for (int a = 0; a < model.num_actions(); ++a) {
-    for (int at = 0; at < n; ++at) {
-      int first = -1;
-      for (int other = 0; other < n; ++other) {
-        const State from{to_after ? other : at};
-        const State next{to_after ? at : other};
-        if (model.transition()(Action{a}, from, next) <= 0.0) continue;
-        if (first < 0) first = other;
-        if (!same_distribution(model.sensors().distribution(Action{a}, State{first}),
-                               model.sensors().distribution(Action{a}, State{other}))) {
-          const Labels& states = model.states();
-          moved.reason = fmt::format(
-              "under action {}, state {} {} states {} and {}, which are "
-              "sensed differently",
-              model.actions()[a], states[at], to_after ? "is reached from" : "leads to",
-              states[first], states[other]);
-          return moved;
+  std::vector<int> first(static_cast<std::size_t>(n));  // at the other end of a transition
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    std::fill(first.begin(), first.end(), -1);
+    for (State from{0}; from < n; ++from) {
+      model.transition().for_each_next(a, from, [&](State next, double) {
+        const int at = to_after ? next : from;
+        const int other = to_after ? from : next;
+        int& known = first[static_cast<std::size_t>(at)];
+        if (known < 0) known = other;
+        if (!moved.reason.empty() ||
+            same_distribution(model.sensors().distribution(a, State{known}),
+                              model.sensors().distribution(a, State{other}))) {
+          return;
         }
-      }
-      // A state that this action never leads to may be sensed in any way.
-      const auto z = model.sensors().distribution(Action{a}, State{first < 0 ? at : first});
+        const Labels& states = model.states();
+        moved.reason = fmt::format(
+            "under action {}, state {} {} states {} and {}, which are sensed differently",
+            model.actions()[a], states[at], to_after ? "is reached from" : "leads to",
+            states[known], states[other]);
+      });
+      if (!moved.reason.empty()) return moved;
+    }
+    // A state that this action never leads to may be sensed in any way.
+    for (int at = 0; at < n; ++at) {
+      const int known = first[static_cast<std::size_t>(at)];
+      const auto z = model.sensors().distribution(a, State{known < 0 ? at : known});
       moved.values.insert(moved.values.end(), z.begin(), z.end());
     }
   }
@@ -185,10 +190,9 @@ Pomdp expand_to_after(const Pomdp& model, std::vector<std::vector<int>> pairs) {
   for (std::size_t i = 0; i < states.size(); ++i) {
     const int s = states[i][1];
     for (int a = 0; a < model.num_actions(); ++a) {
-      for (int next = 0; next < model.num_states(); ++next) {
-        const double p = model.transition()(Action{a}, State{s}, State{next});
-        if (p > 0.0) expansion.add_transition(a, i, number.at({s, next}), p);
-      }
+      model.transition().for_each_next(Action{a}, State{s}, [&](State next, double p) {
+        expansion.add_transition(a, i, number.at({s, next}), p);
+      });
     }
     const auto at = static_cast<std::size_t>(s);
     if (!started[at]) expansion.add_start(i, model.start()[at]);
@@ -231,13 +235,11 @@ Successors draw_ahead(const Pomdp& model, bool with_state, const TimingOptions& 
         result.too_many = too_large(model, result.states.size(), options);
         return;
       }
-      for (int next = 0; next < model.num_states(); ++next) {
-        const double p = model.transition()(Action{action}, State{s}, State{next});
-        if (p <= 0.0) continue;
+      model.transition().for_each_next(Action{action}, State{s}, [&](State next, double p) {
         tuple.push_back(next);
         self(self, action + 1, probability * p);
         tuple.pop_back();
-      }
+      });
     };
     draw(draw, 0, 1.0);
   }

@@ -240,6 +240,10 @@ Json model_to_json(const Pomdp& model) {
   document["observations"] = write_labels(model.observations());
   document["start"] = write_table(model.start(), {s});
   if (model.has_transition()) {
+    OAS_REQUIRE(!model.transition().is_listed(),
+                "a model of {} states and {} actions is too large for JSON, which holds every "
+                "number; write .pomdp or .pomdpx",
+                s, a);
     document["transition"] = write_table(model.transition().values(), {a, s, s});
   }
   document["observation"] = write_table(model.sensors().values(), {a, s, o});

@@ -132,12 +132,12 @@ double mean_over_transitions(std::span<const double> rewards, Timing timing,
   const auto num_observations = static_cast<std::size_t>(sensors.num_observations());
   const bool full = rewards.size() > num_observations;
   double mean = 0.0;
-  for (int next = 0; next < sensors.num_states(); ++next) {
+  transition.for_each_next(a, s, [&](State next, double probability) {
     const std::size_t start = full ? static_cast<std::size_t>(next) * num_observations : 0;
-    const State emitter = timing == Timing::before ? s : State{next};
-    mean += transition(a, s, State{next}) *
+    const State emitter = timing == Timing::before ? s : next;
+    mean += probability *
             mean_over_observations(rewards.subspan(start, num_observations), sensors, a, emitter);
-  }
+  });
   return mean;
 }
 
@@ -159,15 +159,10 @@ double mean_over_observations(const RewardByObservation& rewards, const Observat
 double mean_over_row(const RewardRow& row, Timing timing, const ObservationModel& sensors,
                      const TransitionModel& transition, Action a, State s) {
   double mean = 0.0;
-  auto other = row.others.begin();
-  for (int next = 0; next < sensors.num_states(); ++next) {
-    const bool is_other = other != row.others.end() && other->first == next;
-    const RewardByObservation& rewards = is_other ? (other++)->second : row.rest;
-    const double probability = transition(a, s, State{next});
-    if (probability == 0.0) continue;
-    const State emitter = timing == Timing::before ? s : State{next};
-    mean += probability * mean_over_observations(rewards, sensors, a, emitter);
-  }
+  transition.for_each_next(a, s, [&](State next, double probability) {
+    const State emitter = timing == Timing::before ? s : next;
+    mean += probability * mean_over_observations(row(next), sensors, a, emitter);
+  });
   return mean;
 }
 

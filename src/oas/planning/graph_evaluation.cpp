@@ -119,20 +119,19 @@ class GraphChain {
     const State s{pair % num_states_};
     const Action a{graph_.actions[static_cast<std::size_t>(node)]};
     const bool before = truth_.timing() == Timing::before;
-    const auto moves = truth_.transition().row(a, s);
     missing_.push_back(-1);
-    for (std::size_t next = 0; next < num_states_; ++next) {
-      if (!(moves[next] > 0.0)) continue;
-      const auto seen = truth_.sensors().distribution(a, before ? s : State{next});
+    truth_.transition().for_each_next(a, s, [&](State next, double move) {
+      const auto seen = truth_.sensors().distribution(a, before ? s : next);
       for (int o = 0; o < graph_.num_observations; ++o) {
-        const double p = moves[next] * seen[static_cast<std::size_t>(o)];
+        const double p = move * seen[static_cast<std::size_t>(o)];
         if (!(p > 0.0)) continue;
         const int to = graph_.next_node(node, Observation{o});
         if (to == PolicyGraph::kNone) missing_.back() = o;
-        targets_.push_back(to == PolicyGraph::kNone ? kSink : number_of(to, next));
+        targets_.push_back(
+            to == PolicyGraph::kNone ? kSink : number_of(to, static_cast<std::size_t>(next)));
         weights_.push_back(p);
       }
-    }
+    });
     offsets_.push_back(targets_.size());
   }
 

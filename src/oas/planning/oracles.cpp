@@ -139,7 +139,7 @@ MdpGain fully_observed_gain(const Pomdp& model, double iota, double span_toleran
   for (int sweep = 1; sweep <= max_sweeps; ++sweep) {
     Matrix q(num_actions, model.num_states());
     for (int a = 0; a < num_actions; ++a) {
-      q.row(a) = rewards.row(a) + (model.transition().matrix(Action{a}) * v).transpose();
+      q.row(a) = rewards.row(a) + model.transition().mean_next(Action{a}, v).transpose();
     }
     const Vector increment =
         ((1.0 - num_actions * iota) * q.colwise().maxCoeff() + iota * q.colwise().sum())

@@ -8,20 +8,23 @@ namespace oas::detail {
 
 namespace {
 
-SparseModel::Rows rows_of(std::span<const double> values, int rows, int columns) {
-  return MatrixView(values.data(), rows, columns).sparseView();
+SparseModel::Rows rows_of(const TransitionModel& transition, Action action) {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (State s{0}; s < transition.num_states(); ++s) {
+    transition.for_each_next(action, s,
+                             [&](State next, double p) { entries.emplace_back(s, next, p); });
+  }
+  SparseModel::Rows rows(transition.num_states(), transition.num_states());
+  rows.setFromTriplets(entries.begin(), entries.end());
+  return rows;
 }
 
 }  // namespace
 
 SparseModel::SparseModel(const Pomdp& model) : num_observations(model.num_observations()) {
-  const int n = model.num_states();
-  const auto square = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  const auto block = static_cast<std::size_t>(n) * static_cast<std::size_t>(num_observations);
-  for (std::size_t a = 0; a < static_cast<std::size_t>(model.num_actions()); ++a) {
-    transition.push_back(rows_of(model.transition().values().subspan(a * square, square), n, n));
-    sensors.push_back(
-        rows_of(model.sensors().values().subspan(a * block, block), n, num_observations));
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    transition.push_back(rows_of(model.transition(), a));
+    sensors.emplace_back(model.sensors().matrix(a).transpose().sparseView());
   }
 }
 

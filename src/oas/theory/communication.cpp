@@ -18,18 +18,14 @@ Graph union_graph(const TransitionModel& transition) {
   Graph successors(static_cast<std::size_t>(num_states));
   std::vector<char> linked(static_cast<std::size_t>(num_states));
   for (int s = 0; s < num_states; ++s) {
-    std::fill(linked.begin(), linked.end(), 0);
+    auto& list = successors[static_cast<std::size_t>(s)];
     for (int a = 0; a < transition.num_actions(); ++a) {
-      const auto row = transition.row(Action{a}, State{s});
-      for (std::size_t next = 0; next < row.size(); ++next) {
-        if (row[next] > 0.0) linked[next] = 1;
-      }
+      transition.for_each_next(Action{a}, State{s}, [&](State next, double) {
+        if (std::exchange(linked[static_cast<std::size_t>(next)], 1) == 0) list.push_back(next);
+      });
     }
-    for (int next = 0; next < num_states; ++next) {
-      if (linked[static_cast<std::size_t>(next)] != 0) {
-        successors[static_cast<std::size_t>(s)].push_back(next);
-      }
-    }
+    std::sort(list.begin(), list.end());
+    for (const int next : list) linked[static_cast<std::size_t>(next)] = 0;
   }
   return successors;
 }

@@ -26,6 +26,40 @@ double largest_half_distance(const Eigen::Ref<const Matrix>& rows) {
   return largest;
 }
 
+// 1 when some row of the actions first … last has no next state in common with the first row, else
+// NaN: not known.
+double one_or_unknown(const TransitionModel& transition, Action first, Action last) {
+  std::vector<bool> common(static_cast<std::size_t>(transition.num_states()));
+  transition.for_each_next(
+      first, State{0}, [&](State next, double) { common[static_cast<std::size_t>(next)] = true; });
+  for (Action a = first; a <= last; ++a) {
+    for (State s{0}; s < transition.num_states(); ++s) {
+      bool meets = false;
+      transition.for_each_next(a, s, [&](State next, double) {
+        meets = meets || common[static_cast<std::size_t>(next)];
+      });
+      if (!meets) return 1.0;
+    }
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+ErgodicityReport analyse_listed(const TransitionModel& transition) {
+  ErgodicityReport report;
+  report.complete = false;
+  report.min_transition = smallest_transition(transition);
+  report.coefficient = 0.0;
+  for (Action a{0}; a < transition.num_actions(); ++a) {
+    report.action_coefficients.push_back(one_or_unknown(transition, a, a));
+    if (!(report.coefficient >= 1.0)) report.coefficient = report.action_coefficients.back();
+  }
+  report.state_action_coefficient =
+      one_or_unknown(transition, Action{0}, Action{transition.num_actions() - 1});
+  report.second_eigenvalue = std::numeric_limits<double>::quiet_NaN();
+  report.min_stationary = std::numeric_limits<double>::quiet_NaN();
+  return report;
+}
+
 std::vector<double> stationary_or_empty(const TransitionModel& transition, const Matrix& chain) {
   const std::vector<double> anywhere(static_cast<std::size_t>(chain.rows()), 1.0);
   if (analyse_communication(transition, anywhere).num_closed_classes() != 1) return {};
@@ -36,9 +70,19 @@ std::vector<double> stationary_or_empty(const TransitionModel& transition, const
 }  // namespace
 
 double smallest_transition(const TransitionModel& transition) {
-  const auto values = transition.values();
-  OAS_REQUIRE(!values.empty(), "the transition model is empty");
-  return *std::min_element(values.begin(), values.end());
+  OAS_REQUIRE(transition.num_states() > 0, "the transition model is empty");
+  double smallest = 1.0;
+  for (Action a{0}; a < transition.num_actions(); ++a) {
+    for (State s{0}; s < transition.num_states(); ++s) {
+      int entries = 0;
+      transition.for_each_next(a, s, [&](State, double p) {
+        smallest = std::min(smallest, p);
+        ++entries;
+      });
+      if (entries < transition.num_states()) return 0.0;
+    }
+  }
+  return smallest;
 }
 
 double dobrushin_coefficient(const Eigen::Ref<const Matrix>& stochastic) {
@@ -86,6 +130,12 @@ double contraction_bound(int num_states, int num_actions, double min_transition,
 
 std::string ErgodicityReport::brief() const {
   if (action_coefficients.empty()) return "mixing not analysed";
+  if (!complete) {
+    return fmt::format(
+        "epsilon {:.4g}, Dobrushin {:.4g}; too large for eigenvalues and the "
+        "stationary distribution",
+        min_transition, coefficient);
+  }
   return fmt::format(
       "epsilon {:.4g}, Dobrushin {:.4g}; uniform policy: Dobrushin {:.4g}, second eigenvalue "
       "{:.4g}, {}",
@@ -95,6 +145,7 @@ std::string ErgodicityReport::brief() const {
 }
 
 ErgodicityReport analyse_ergodicity(const TransitionModel& transition) {
+  if (transition.is_listed()) return analyse_listed(transition);
   ErgodicityReport report;
   report.min_transition = smallest_transition(transition);
   report.coefficient = 0.0;

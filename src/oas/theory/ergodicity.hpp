@@ -49,11 +49,17 @@ struct ErgodicityReport {
   std::vector<double> stationary;  ///< uniform; empty when there is more than one closed class
   double min_stationary = 0.0;     ///< d_min, uniform; 0 when there are transient states
 
+  /// Every number is there; false for models too large for it.
+  bool complete = true;
+
   /// One line for people.
   [[nodiscard]] std::string brief() const;
 };
 
-/// All of the above. O((A S)² S) at worst. Throws InvalidArgument on a model without states.
+/// All of the above. O((A S)² S) at worst. Of a model that is listed, whose matrices are too large,
+/// only ε and those coefficients that are 1: two rows without a common next state show it; the
+/// other numbers are NaN, and `stationary` is empty. Throws InvalidArgument on a model without
+/// states.
 [[nodiscard]] ErgodicityReport analyse_ergodicity(const TransitionModel& transition);
 
 }  // namespace oas

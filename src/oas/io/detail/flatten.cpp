@@ -53,15 +53,13 @@ class Flattener {
   Pomdp flatten() {
     num_states_ = size_of(product(model_.states), "states");
     num_actions_ = size_of(product(model_.actions), "actions");
-    check_limit(num_states_);
     order_states();
     PomdpParts parts;
     parts.timing = Timing::after;
     parts.states = labels(model_.states, "state");
     parts.actions = labels(model_.actions, "action");
     parts.start = start();
-    parts.transition =
-        TransitionModel(num_states_, num_actions_, transition(parts.actions, parts.states));
+    parts.transition = transition(parts.actions, parts.states);
     find_observations();
     parts.observations = observation_labels();
     parts.sensors = ObservationModel(num_states_, num_actions_, static_cast<int>(observed_.size()),
@@ -224,8 +222,8 @@ class Flattener {
     return index;
   }
 
-  std::vector<double> transition(const Labels& actions, const Labels& states) {
-    ProbabilityTable table(num_actions_, num_states_, num_states_, budget_);
+  TransitionModel transition(const Labels& actions, const Labels& states) {
+    auto table = ProbabilityTable::for_transition(num_actions_, num_states_, max_numbers_, budget_);
     for (int a = 0; a < num_actions_; ++a) {
       assign(SlotKind::action, model_.actions, a);
       for (int s = 0; s < num_states_; ++s) {
@@ -238,7 +236,7 @@ class Flattener {
     }
     table.finish("the transition", actions, states, faults_, warnings_);
     faults_.throw_if_any();
-    return table.take();
+    return table.take_transition();
   }
 
   // The combination of all that is observed: fully observed state variables, then observations.
@@ -290,7 +288,8 @@ class Flattener {
   }
 
   std::vector<double> sensors(const Labels& actions, const Labels& states) {
-    ProbabilityTable table(num_actions_, num_states_, static_cast<int>(observed_.size()), budget_);
+    ProbabilityTable table(num_actions_, num_states_, static_cast<int>(observed_.size()),
+                           max_numbers_, budget_);
     for (const Emission& emission : emissions_) {
       const auto column =
           std::lower_bound(observed_.begin(), observed_.end(), emission.observation);

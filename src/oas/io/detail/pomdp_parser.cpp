@@ -207,16 +207,18 @@ void PomdpParser::make_tables() {
   const double s = states_.size();
   const double a = actions_.size();
   const double o = is_mdp() ? s : observations_.size();
-  if (a * s * std::max(s, o) > static_cast<double>(options_.max_numbers)) {
+  if (a * s * o > static_cast<double>(options_.max_numbers)) {
     faults_.add({}, fmt::format("{} actions, {} states and {} observations need a table of {:.0f} "
                                 "numbers, more than the limit of {}",
-                                a, s, o, a * s * std::max(s, o), options_.max_numbers));
+                                a, s, o, a * s * o, options_.max_numbers));
     faults_.throw_if_any();
   }
   start_.assign(static_cast<std::size_t>(s), 1.0 / s);
-  transition_.emplace(actions_.size(), states_.size(), states_.size(), budget_);
+  transition_ = ProbabilityTable::for_transition(actions_.size(), states_.size(),
+                                                 options_.max_numbers, budget_);
   if (!is_mdp()) {
-    sensors_.emplace(actions_.size(), states_.size(), observations_.size(), budget_);
+    sensors_.emplace(actions_.size(), states_.size(), observations_.size(), options_.max_numbers,
+                     budget_);
   }
 }
 

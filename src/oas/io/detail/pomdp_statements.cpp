@@ -300,7 +300,7 @@ ReadModel PomdpParser::finish() {
   if (is_mdp()) {
     warnings_.add("mdp", 0, "no 'observations:'; the state is observed");
     observations_.labels = states_.labels;
-    sensors_.emplace(a, s, s, budget_);
+    sensors_.emplace(a, s, s, options_.max_numbers, budget_);
     sensors_->set_identity_row(kAll, kAll, 0);
   }
   PomdpParts parts;
@@ -309,7 +309,7 @@ ReadModel PomdpParser::finish() {
   parts.actions = actions_.labels;
   parts.observations = observations_.labels;
   parts.start = std::move(start_);
-  parts.transition = TransitionModel(s, a, transition_->take());
+  parts.transition = transition_->take_transition();
   parts.sensors = ObservationModel(s, a, observations_.size(), sensors_->take());
   parts.reward = Reward::simplest(RewardTable(s, a, observations_.size(), rules_, budget_.limit));
   parts.discount = discount_;

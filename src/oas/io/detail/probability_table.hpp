@@ -8,6 +8,8 @@
 #include "oas/core/checks.hpp"
 #include "oas/io/detail/faults.hpp"
 #include "oas/model/labels.hpp"
+#include "oas/model/reward_table.hpp"
+#include "oas/model/transition_model.hpp"
 
 namespace oas::detail {
 
@@ -28,11 +30,20 @@ struct WriteBudget {
   void take(std::size_t writes);
 };
 
-/// One distribution for each (action, state), [A][S][width], filled by assignments of which the
-/// last one counts. Each row knows the line that wrote it last.
+/// One distribution for each (action, state), filled by assignments of which the last one counts.
+/// Each row knows the line that wrote it last. Held as numbers, [A][S][width], or as rows that are
+/// 0 but for a list of exceptions.
 class ProbabilityTable {
  public:
-  ProbabilityTable(int num_actions, int num_states, int width, WriteBudget& budget);
+  /// Rows, and entries that are not 0, that may be listed.
+  static constexpr std::size_t kMaxListed = 20'000'000;
+
+  /// Listed when there are more than `max_table` numbers.
+  ProbabilityTable(int num_actions, int num_states, int width, std::size_t max_table,
+                   WriteBudget& budget);
+  /// Dynamics, for a reader that may hold `max_numbers`.
+  static ProbabilityTable for_transition(int num_actions, int num_states, std::size_t max_numbers,
+                                         WriteBudget& budget);
 
   /// kAll where a wildcard stands.
   void set(int action, int state, int column, double value, long line);
@@ -45,16 +56,30 @@ class ProbabilityTable {
   /// Checks and renormalises all rows; "T" or "O" is `what`. Faults name action, state and line.
   void finish(const char* what, const Labels& actions, const Labels& states, Faults& faults,
               Warnings& warnings);
+  /// The numbers; not for tables that are listed.
   [[nodiscard]] std::vector<double> take() { return std::move(values_); }
+  /// As dynamics, width = states.
+  [[nodiscard]] TransitionModel take_transition();
 
  private:
+  using Row = Exceptions<double>;
+
+  [[nodiscard]] bool is_listed() const { return !rows_.empty(); }
   template <class Visit>
   void for_rows(int action, int state, long line, Visit visit);
+  void fill(std::size_t row, double value);
+  void put(std::size_t row, int column, double value);
+  void copy(std::size_t row, std::span<const double> values);
+  void count_listed(std::size_t before, std::size_t now);
+  [[nodiscard]] double sum_of(std::size_t row) const;
+  void divide(std::size_t row, double by);
 
   int num_actions_;
   int num_states_;
   std::size_t width_;
-  std::vector<double> values_;
+  std::vector<double> values_;  // empty when listed
+  std::vector<Row> rows_;       // empty when not
+  std::size_t num_listed_ = 0;
   std::vector<long> lines_;
   WriteBudget* budget_;
 };
