@@ -229,7 +229,8 @@ void run(const Options& options) {
   check_floor(floor, model.num_actions());
   const std::vector<LearningOptions> tasks = make_tasks(options, model);
   check_output(options);
-  const RegretOracle oracle(model, floor, options.oracle_gap, options.common.parallelism());
+  const RegretOracle oracle(model, {.floor = floor, .gap = options.oracle_gap},
+                            options.common.parallelism());
   const std::vector<LearningRun> runs = run_all(options, tasks, model, oracle);
   std::string written;
   if (!options.output.empty()) written = write_runs(options, runs, model, oracle);

@@ -35,7 +35,8 @@ const std::vector<Instance>& instances() {
       options.min_alpha = 0.3;
       Rng rng({900 + seed, 0, Role::problem});
       const Pomdp model = random_pomdp(options, rng).model;
-      made.push_back({model, RegretOracle(model, default_floor(3), 1e-5, {1})});
+      made.push_back(
+          {model, RegretOracle(model, {.floor = default_floor(3), .gap = 1e-5}, Parallelism{1})});
     }
     return made;
   }();

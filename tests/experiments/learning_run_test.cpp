@@ -18,7 +18,7 @@ namespace {
 constexpr double kGap = 1e-5;
 
 RegretOracle oracle_of(const Pomdp& model) {
-  return RegretOracle(model, default_floor(model.num_actions()), kGap, Parallelism{1});
+  return {model, {.floor = default_floor(model.num_actions()), .gap = kGap}, Parallelism{1}};
 }
 
 LearningOptions options_for(const char* agent, std::int64_t steps) {

@@ -76,13 +76,13 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
 
 }  // namespace
 
-RegretOracle::RegretOracle(const Pomdp& model, double with_floor, double gap,
+RegretOracle::RegretOracle(const Pomdp& model, const OracleOptions& options,
                            Parallelism parallelism)
-    : plan(oracle_plan(model, 0.0, gap, parallelism)),
+    : plan(oracle_plan(model, 0.0, options.gap, parallelism)),
       gain(plan.certificate.mean),
       gain_error(error_of(plan)),
-      floor(with_floor) {
-  const Plan floored = oracle_plan(model, floor, gap, parallelism);
+      floor(options.floor) {
+  const Plan floored = oracle_plan(model, floor, options.gap, parallelism);
   floor_gain = floored.certificate.mean;
   floor_gain_error = error_of(floored);
 }

@@ -14,12 +14,18 @@
 
 namespace oas {
 
+/// How well to know what learners are judged by.
+struct OracleOptions {
+  double floor = 0.0;  ///< ι of the paper's class of policies
+  /// Plan until the gains are known to within this, above 0, where the budget allows (some seconds
+  /// at 1e-6).
+  double gap = 1e-6;
+};
+
 /// What learners are judged by on one model: the best gain with and without floor, each with its
 /// error, and a bias v by which advantages are measured. Solved once per model.
 struct RegretOracle {
-  /// Plans until the gains are known to within `gap` > 0 where the budget allows (some seconds at
-  /// 1e-6); gain_error says what was reached. `floor` is ι of the paper's class of policies.
-  RegretOracle(const Pomdp& model, double floor, double gap = 1e-6, Parallelism parallelism = {});
+  RegretOracle(const Pomdp& model, const OracleOptions& options, Parallelism parallelism = {});
 
   Plan plan;                ///< without floor
   double gain = 0.0;        ///< ρ* without floor

@@ -105,11 +105,14 @@ struct OracleOnInstance {
 std::shared_ptr<const OracleOnInstance> oracle_of(const Task& task, const LearningTask& read,
                                                   const TaskContext& context) {
   const std::uint32_t replication = read.instance.per_replication ? read.options.replication : 0;
-  const std::string key = fmt::format("oracle {} {} {} {} {}", instance_key(task), read.floor,
-                                      read.instance.candidates, task.seed, replication);
+  const std::string key =
+      fmt::format("oracle {} {} {} {} {} {}", instance_key(task), read.floor,
+                  read.instance.candidates, task.seed, replication, read.options.steps);
   return context.shared->get<OracleOnInstance>(key, [&] {
     Instance instance = make_instance(read.instance, replication);
-    RegretOracle oracle(instance.model, read.floor, {1});
+    // Over all steps an error of the gain then makes about 1 of regret.
+    const double gap = std::max(1e-6, 1.0 / static_cast<double>(read.options.steps));
+    RegretOracle oracle(instance.model, {.floor = read.floor, .gap = gap}, Parallelism{1});
     return OracleOnInstance{std::move(instance), std::move(oracle)};
   });
 }

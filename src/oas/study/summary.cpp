@@ -122,12 +122,15 @@ std::optional<MeanInterval> fitted_slope(const FigureSpec& spec, const CurveCell
   return student_interval(slopes, kLevel);
 }
 
+// Every point of a figure is resampled with the same random numbers: a band then shows how the runs
+// spread, not how the resamples do.
 class Intervals {
  public:
   Intervals(bool bootstrap, std::uint64_t seed)
       : bootstrap_(bootstrap), rng_({seed, 0, Role::bootstrap}) {}
-  MeanInterval operator()(const std::vector<double>& values) {
-    return bootstrap_ ? bootstrap_interval(values, kLevel, kResamples, rng_)
+  MeanInterval operator()(const std::vector<double>& values) const {
+    Rng rng = rng_;
+    return bootstrap_ ? bootstrap_interval(values, kLevel, kResamples, rng)
                       : student_interval(values, kLevel);
   }
 
@@ -138,7 +141,7 @@ class Intervals {
 
 // Differences at the last x, over the replications that both curves have there.
 std::optional<MeanInterval> paired_difference(const CurveCells& cells, const CurveCells& reference,
-                                              Intervals& interval) {
+                                              const Intervals& interval) {
   const auto& [x, values] = *cells.rbegin();
   const auto there = reference.find(x);
   if (there == reference.end()) return std::nullopt;
