@@ -100,7 +100,8 @@ TEST_F(RunStudyTest, LearningTasks) {
 [[sweep]]
 name = "b"
 kind = "learning"
-size = "2x2x2"
+size = "3x3x3"
+epsilon = 0.01
 steps = 600
 checkpoints = 3
 agent = ["uniform", "oracle"]
