@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
+#include "oas/estimation/structure_json.hpp"
 #include "oas/experiments/log_estimation.hpp"
 
 namespace oas::cli {
@@ -19,8 +20,15 @@ struct Options {
   std::string model;
   std::vector<std::string> logs;
   LogEstimationOptions estimation;
+  std::vector<std::string> structures;
   std::string output;
 };
+
+TransitionStructure read_structures(const std::vector<std::string>& names, const Pomdp& model) {
+  TransitionKnowledge knowledge;
+  for (const std::string& name : names) knowledge.add(model, read_structure(name, model));
+  return names.empty() ? TransitionStructure() : TransitionStructure(model, knowledge);
+}
 
 std::string entry(const TransitionEstimate& estimate, std::size_t index, double value) {
   if (estimate.standard_error.empty()) return fmt::format("{:.4f}", value);
@@ -70,8 +78,9 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
   return {};
 }
 
-void run(const Options& options) {
+void run(Options options) {
   const Pomdp model = load_model(options.model, options.common);
+  options.estimation.structure = read_structures(options.structures, model);
   const bool as_json = options.output.empty() || is_json_output(options.output);
   Progress progress(options.common, "rows", 0);
   const TransitionEstimate estimate =
@@ -88,6 +97,7 @@ void run(const Options& options) {
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json) print_json(estimate_to_json(model, estimate)["estimate"]);
   std::string text = estimate.brief() + "\n";
+  if (!estimate.structure.empty()) text += fmt::format("structure: {}\n", estimate.structure);
   if (estimate.missing > 0) {
     text += fmt::format("{} rows without observation\n",
                         big_number(static_cast<double>(estimate.missing)));
@@ -111,7 +121,9 @@ void add_estimate(CLI::App& app) {
       add_verb(app, "estimate", "Learn the transition model from logs and the known sensors",
                options->common, [options] { run(*options); });
   add_model_argument(*verb, "MODEL", options->model,
-                     "Model file or problem name; its transition is not used", options->common);
+                     "Model file or problem name; its transition is not used "
+                     "(except by --structure zeros-of-model)",
+                     options->common);
   verb->add_option("LOG", options->logs,
                    "Log files (CSV, plain, gzip or zstd); - is standard input")
       ->required();
@@ -122,6 +134,11 @@ void add_estimate(CLI::App& app) {
   verb->add_option("--prior", options->estimation.prior,
                    "Likelihood: imaginary transitions added to every entry")
       ->capture_default_str();
+  verb->add_option("--structure", options->structures,
+                   "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
+                   "same-for-all-actions; may be given several times")
+      ->expected(1)
+      ->take_all();
   verb->add_option_function<double>(
       "--memory",
       [options](double megabytes) {

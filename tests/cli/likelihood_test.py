@@ -66,6 +66,65 @@ class Likelihood(CliCase):
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
 
+class Structure(CliCase):
+    def test_known_zeros_and_equal_rows_help(self):
+        model = self.model("network-link")
+        for matrix in model["transition"]:
+            matrix[0] = [0.9, 0.1] + [0.0] * (len(matrix[0]) - 2)
+        self.write_model("m.json", model)
+        self.good("simulate", "m.json", "--steps", 20000, "-o", "log.csv")
+        self.good("estimate", "m.json", "log.csv", "-o", "free.json")
+        self.write("s.json", '{"format": "oas-structure/1", "tied": [[["*", 0]]]}')
+        out = self.good("estimate", "m.json", "log.csv", "--structure", "zeros-of-model",
+                        "--structure", "s.json", "-o", "known.json")
+        self.assertIn("known zeros", out)
+        about = json.loads(self.read("known.json"))
+        self.assertIn("rows equal to others", about["estimate"]["structure"])
+        self.assertEqual(about["transition"][0][0], about["transition"][1][0])
+        self.assertEqual(about["transition"][0][0][2:], model["transition"][0][0][2:])
+        self.assertEqual(about["estimate"]["standard_error"][0][0][2], 0)
+        errors = [self.good_json("compare", "m.json", name)["frobenius"]
+                  for name in ("free.json", "known.json")]
+        self.assertLess(errors[1], errors[0])
+        self.good("estimate", "m.json", "log.csv", "--structure", "same-for-all-actions",
+                  "--estimator", "em")
+
+    def test_faults_are_named(self):
+        self.good("simulate", "pest-control", "--steps", 500, "-o", "log.csv")
+        estimate = ("estimate", "pest-control", "log.csv", "-o", "e.json")
+        self.bad(*estimate, "--structure", "none.json", says=["none.json", "zeros-of-model"])
+        for name in ("oas", "oas-overlap", "particle", "spectral"):
+            self.bad(*estimate, "--structure", "zeros-of-model", "--estimator", name,
+                     says=[name, "only the likelihood"])
+        self.write("cut.json", '{"format": "oas-struc')
+        self.bad(*estimate, "--structure", "cut.json", says=["cut.json:1"])
+        self.write("old.json", '{"format": "oas-structure/0"}')
+        self.bad(*estimate, "--structure", "old.json", says=["$.format", "oas-structure/0"])
+        self.write("big.json", '{"format": "oas-structure/1", "entries": [[0, 0, 0, 2]]}')
+        self.bad(*estimate, "--structure", "big.json", says=["big.json", "$.entries[0][3]", "2"])
+        self.write("a.json", '{"format": "oas-structure/1", "entries": [[0, 0, 0, 0.5]]}')
+        self.write("b.json", '{"format": "oas-structure/1", "entries": [[0, 0, 0, 0.4]]}')
+        self.bad(*estimate, "--structure", "a.json", "--structure", "b.json", says=["0.5", "0.4"])
+        self.write("hidden.json", json.dumps(self.model(transition=None)))
+        self.bad("estimate", "hidden.json", "log.csv", "--structure", "zeros-of-model",
+                 says=["no transition"])
+
+    def test_a_log_that_the_zeros_rule_out(self):
+        model = self.model()
+        states = len(model["states"])
+        for action in range(len(model["actions"])):
+            model["observation"][action] = [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
+        model["observations"] = 3
+        model.pop("observation_reward", None)
+        self.assertEqual(states, 2)
+        self.write_model("m.json", model)
+        self.write("never.json", json.dumps(
+            {"format": "oas-structure/1", "entries": [["*", 1, 0, 0]]}))
+        self.write("log.csv", "action,observation\n" + "0,0\n" * 3 + "0,1\n" * 4 + "1,0\n" * 2)
+        self.bad("estimate", "m.json", "log.csv", "--structure", "never.json", "-o", "e.json",
+                 says=["log.csv:9:", "row 8", "structure"])
+
+
 class Score(CliCase):
     def test_the_better_model_scores_better(self):
         self.good("simulate", "network-link", "--steps", 3000, "--seed", 1, "-o", "old.csv")

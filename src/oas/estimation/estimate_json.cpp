@@ -78,6 +78,7 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
     about["passes"] = estimate.passes;
     if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   }
+  if (!estimate.structure.empty()) about["structure"] = estimate.structure;
   about["pairs"] = estimate.pairs;
   about["alpha"] = estimate.alpha;
   about["visits"] = table2(estimate.visits, a, s);

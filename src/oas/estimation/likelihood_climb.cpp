@@ -59,8 +59,7 @@ LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition,
   ++passes_;
   Point point;
   point.transition = transition;
-  const Eigen::Index size = static_cast<Eigen::Index>(transition.values().size()) /
-                            transition.num_states() * (transition.num_states() - 1);
+  const Eigen::Index size = FreeCoordinates(transition).size();
   PassOptions pass;
   if (size <= kMostCoordinates) pass.batches = std::max(kBatches, 2 * static_cast<int>(size));
   point.pass = likelihood_(transition, pass);
@@ -70,6 +69,7 @@ LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition,
   if (options_.prior > 0.0) {
     for (std::size_t i = 0; i < point.counts.size(); ++i) {
       const double value = transition.values()[i];
+      if (value == 0.0) continue;  // it is part of a known structure
       point.objective += options_.prior * std::log(value);
       point.counts[i] += options_.prior;
       point.slopes[i] += options_.prior / value;
@@ -77,7 +77,8 @@ LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition,
   }
   maximize_expectation(point);
   if (from != nullptr) remember(*from, point);
-  if (static_cast<Eigen::Index>(point.pass.batch_steps.size()) >= 2 * size) add_information(point);
+  const auto batches = static_cast<Eigen::Index>(point.pass.batch_steps.size());
+  if (size > 0 && batches >= 2 * size) add_information(point);
   point.to_gain = stretch_ * point.next_gain;
   if (point.free) point.to_gain = std::max(point.next_gain, solve(point, 0.0).predicted);
   point.pass.batch_scores.clear();
@@ -223,6 +224,7 @@ LikelihoodClimb::Point LikelihoodClimb::plain_step(Point from) {
 LikelihoodClimb::Point LikelihoodClimb::newton_step(Point from) {
   for (int attempt = 0; attempt < kMostAttempts && passes_ < options_.max_passes; ++attempt) {
     const Move move = solve(from, caution_);
+    if (move.predicted < from.next_gain) break;  // far moves have spoilt the information
     Point to = visit(move.transition, &from);
     const double gain = to.objective - from.objective;
     if (gain >= 0.0) {
@@ -233,6 +235,7 @@ LikelihoodClimb::Point LikelihoodClimb::newton_step(Point from) {
     caution_ = std::max(8.0 * caution_, 0.03);
     correct_information(from);
   }
+  changes_.clear();
   return plain_step(std::move(from));
 }
 

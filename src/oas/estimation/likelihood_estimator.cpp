@@ -10,6 +10,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/detail/free_coordinates.hpp"
+#include "oas/estimation/structured_likelihood.hpp"
 
 namespace oas {
 
@@ -160,6 +161,14 @@ void flag_unvisited(const Pomdp& model, TransitionEstimate& estimate) {
   }
 }
 
+std::vector<double> row_sums(const std::vector<double>& counts, int num_states) {
+  std::vector<double> sums;
+  for (auto row = counts.begin(); row != counts.end(); row += num_states) {
+    sums.push_back(std::accumulate(row, row + num_states, 0.0));
+  }
+  return sums;
+}
+
 // Rows without visits say nothing: they become uniform.
 TransitionModel with_uniform_rows(const TransitionModel& transition,
                                   const std::vector<double>& visits) {
@@ -209,12 +218,19 @@ LikelihoodRows likelihood_rows(const TransitionLikelihood& likelihood, Paralleli
   return rows;
 }
 
-TransitionEstimate estimate_likelihood(const LikelihoodRows& rows,
-                                       const std::vector<TransitionModel>& starts,
+TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
+                                       const std::vector<TransitionModel>& given_starts,
                                        const Pomdp& model,
                                        const LikelihoodEstimatorOptions& options) {
   options.validate();
-  OAS_REQUIRE(!starts.empty(), "no model to start from");
+  OAS_REQUIRE(!given_starts.empty(), "no model to start from");
+  LikelihoodRows rows = all_rows;
+  std::vector<TransitionModel> starts = given_starts;
+  const bool structured = !options.structure.empty();
+  if (structured) {
+    rows.likelihood = reduced_likelihood(options.structure, all_rows.likelihood);
+    for (TransitionModel& start : starts) start = options.structure.reduce(start);
+  }
   const auto transitions =
       std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
   OAS_REQUIRE(transitions > 0, "the log has {} rows and no transition; at least one is needed",
@@ -231,20 +247,23 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& rows,
   const LikelihoodEstimate climbed =
       best_climb(rows, starts, weakest < kDoubtfulSensor, options.climb);
   OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
-              "the rows cannot happen under the sensors and the start, whatever the transitions");
+              "the rows cannot happen under the sensors and the start, whatever the transitions{}",
+              structured ? " that the structure allows" : "");
   estimate.passes = climbed.passes;
   estimate.log_likelihood = climbed.pass.log_likelihood;
-  const auto n = static_cast<std::size_t>(model.num_states());
-  for (std::size_t first = 0; first < climbed.pass.counts.size(); first += n) {
-    const auto row = climbed.pass.counts.begin() + static_cast<std::ptrdiff_t>(first);
-    estimate.visits.push_back(std::accumulate(row, row + static_cast<std::ptrdiff_t>(n), 0.0));
-  }
+  estimate.visits = row_sums(climbed.pass.counts, model.num_states());
   estimate.clipped.assign(estimate.visits.size(), 0.0);
   if (options.error_bars && transitions >= kFewestTransitions) {
     add_error_bars(rows, climbed, model, estimate);
   }
   if (estimate.standard_error.empty()) flag_unvisited(model, estimate);
   estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);
+  if (structured) {
+    const TransitionModel transition = options.structure.expand(climbed.transition);
+    const LikelihoodPass pass = all_rows.likelihood(transition, {});
+    ++estimate.passes;
+    expand_estimate(options.structure, row_sums(pass.counts, model.num_states()), estimate);
+  }
   estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
   add_warnings(model, climbed, estimate);
   return estimate;

@@ -6,6 +6,7 @@
 
 #include "oas/estimation/maximum_likelihood.hpp"
 #include "oas/estimation/transition_estimate.hpp"
+#include "oas/estimation/transition_structure.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
@@ -15,7 +16,8 @@ struct LikelihoodEstimatorOptions {
   std::string name = "oas-ml";  ///< recorded in the result
   double confidence = 0.95;     ///< level of each interval, in (0, 1)
   LikelihoodOptions climb;
-  bool error_bars = true;  ///< they cost up to 60 passes
+  TransitionStructure structure;  ///< known of T beforehand: the maximum is sought within it
+  bool error_bars = true;         ///< they cost up to 60 passes
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
@@ -45,7 +47,7 @@ struct LikelihoodRows {
 /// entry is at a bound. Rows in which some direction has less information than a standard error of
 /// 1/2 are flagged: their entries have no standard error and the interval [0,1]. Rows that were
 /// never visited are set to uniform, the others stay where the climb left them. No error bars below
-/// 1,024 transitions.
+/// 1,024 transitions. Within a structure all this is done on its reduced model, see there.
 [[nodiscard]] TransitionEstimate estimate_likelihood(
     const LikelihoodRows& rows, const std::vector<TransitionModel>& starts, const Pomdp& model,
     const LikelihoodEstimatorOptions& options = {});

@@ -51,6 +51,7 @@ struct TransitionEstimate {
 
   std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
   std::optional<double> fit_p_value;     ///< does the log fit the sensors; see SensorFit
+  std::string structure;                 ///< what was known of T beforehand; empty: nothing
   int passes = 0;                        ///< over the rows, those for error bars included
 
   /// One line: estimator, pairs, status.

@@ -12,6 +12,7 @@
 #include "oas/estimation/particle.hpp"
 #include "oas/estimation/sensor_fit.hpp"
 #include "oas/experiments/log_likelihood.hpp"
+#include "oas/experiments/log_structure.hpp"
 #include "oas/experiments/log_triples.hpp"
 #include "oas/io/log_reader.hpp"
 
@@ -101,6 +102,7 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   settings.climb.accelerate = info.refine;
   settings.climb.prior = options.prior;
   if (!info.refine) settings.climb.max_passes = kPlainPasses;
+  settings.structure = options.structure;
   settings.validate();
   const bool moments = info.refine && !has_blind_sensor(model);
   std::optional<LeftInverses> inverses;
@@ -118,6 +120,9 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   }
   const std::vector<TransitionModel> starts =
       info.refine ? likelihood_starts(model, start) : std::vector<TransitionModel>{start};
+  if (!options.structure.empty()) {
+    require_possible(log, paths, model, options.structure, parallelism);
+  }
   TransitionEstimate estimate = estimate_likelihood(log.rows(parallelism), starts, model, settings);
   const Pomdp fitted = model.with_transition(estimate.transition);
   SensorFitTest test(fitted);
@@ -131,6 +136,14 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
                                 fit.brief(model));
   }
   return estimate;
+}
+
+// The kinds of estimators that look at an option say so here.
+void require_used(const EstimatorInfo& info, const LogEstimationOptions& options) {
+  OAS_REQUIRE(
+      options.structure.empty() || info.kind == EstimatorKind::likelihood,
+      "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
+      info.name);
 }
 
 TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,
@@ -172,6 +185,7 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
               "{} states and {} actions make a transition model of {:.0f} entries, more than the "
               "limit of {}",
               model.num_states(), model.num_actions(), entries, TransitionModel::kMaxTable);
+  require_used(info, options);
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);

@@ -9,6 +9,7 @@
 #include "oas/core/parallel.hpp"
 #include "oas/estimation/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
+#include "oas/estimation/transition_structure.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
@@ -27,6 +28,8 @@ struct LogEstimationOptions {
   double prior = 0.0;
   /// Likelihood: rows are kept in memory up to so many bytes; beyond, files are read in each pass.
   std::size_t memory_limit = std::size_t{256} << 20;
+  /// Likelihood: what is known of T beforehand; other estimators refuse it.
+  TransitionStructure structure;
   ParticleOptions particles;  ///< of the estimator `particle`
   std::uint64_t seed = 1;     ///< of its random numbers
 };
@@ -44,7 +47,7 @@ using RowsRead = std::function<void(std::int64_t rows)>;
 /// Likelihood: files are read in their order, and again in every pass when they are larger than
 /// options.memory_limit; valid under every policy. `progress` is also told the rows of every pass.
 /// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that
-/// the sensors rule out.
+/// the sensors, or all transitions that options.structure allows, rule out.
 /// Posterior: files are read once, in their order, by one thread; valid under every policy.
 [[nodiscard]] TransitionEstimate estimate_from_logs(const Pomdp& model,
                                                     std::span<const std::string> paths,
