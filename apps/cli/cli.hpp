@@ -127,6 +127,7 @@ void add_list(CLI::App& app);
 void add_problem(CLI::App& app);
 void add_check(CLI::App& app);
 void add_simulate(CLI::App& app);
+void add_calibrate(CLI::App& app);
 void add_estimate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);

@@ -19,6 +19,7 @@ int run(int argc, char** argv) {
   add_problem(app);
   add_check(app);
   add_simulate(app);
+  add_calibrate(app);
   add_estimate(app);
   add_compare(app);
   add_convert(app);

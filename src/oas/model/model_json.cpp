@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-model/1";
 
-constexpr std::array<std::string_view, 14> kKeys = {"format",
+constexpr std::array<std::string_view, 15> kKeys = {"format",
                                                     "timing",
                                                     "states",
                                                     "actions",
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 14> kKeys = {"format",
                                                     "transition_reward",
                                                     "reward_rules",
                                                     "discount",
+                                                    "calibration",
                                                     "estimate"};
 
 // Tables of more numbers than this are refused: a typing error in a size must not eat the memory.

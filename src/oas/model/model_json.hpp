@@ -10,8 +10,8 @@
 /// error; writing and reading back gives an equal model.
 namespace oas {
 
-/// Reads a model from a file. An `estimate` object beside the model (the output of `oas estimate`)
-/// is allowed and skipped.
+/// Reads a model from a file. An `estimate` or `calibration` object beside the model (the output of
+/// `oas estimate` and `oas calibrate`) is allowed and skipped.
 [[nodiscard]] Pomdp read_model(const std::string& path);
 
 /// The same from text; `file` is used in messages.

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/experiments/log_calibration.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct Options {
+  Common common;
+  std::string model;
+  std::string timing;
+  std::vector<std::string> logs;
+  CalibrationOptions calibration;
+  std::string output;
+};
+
+// Sensors of more numbers than this in a row are left to the file.
+constexpr int kMostColumns = 8;
+
+Pomdp skeleton(const Options& options) {
+  std::optional<Timing> timing;
+  if (!options.timing.empty()) {
+    timing = options.timing == to_string(Timing::before) ? Timing::before : Timing::after;
+  }
+  if (!options.model.empty() && !std::filesystem::exists(options.model)) {
+    Pomdp model = load_model(options.model, options.common);
+    OAS_REQUIRE(timing.value_or(model.timing()) == model.timing(), "{}: has timing {}, not {}",
+                options.model, to_string(model.timing()), options.timing);
+    return model;
+  }
+  return calibration_skeleton(options.model, options.logs, timing);
+}
+
+std::string sensors_text(const Pomdp& model, const Calibration& calibration) {
+  std::string text;
+  std::size_t index = 0;
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    const AlphaInterval& alpha = calibration.alpha[static_cast<std::size_t>(a)];
+    text += fmt::format("\n{} (alpha {:.3g}, between {:.3g} and {:.3g})\n", model.actions()[a],
+                        alpha.value, alpha.lower, alpha.upper);
+    std::vector<std::string> header = {"state", "rows"};
+    for (int o = 0; o < model.num_observations(); ++o) header.push_back(model.observations()[o]);
+    Table table(std::move(header));
+    for (State s{0}; s < model.num_states(); ++s) {
+      std::vector<std::string> row = {
+          model.states()[s], big_number(static_cast<double>(calibration.counts.total(a, s)))};
+      for (int o = 0; o < model.num_observations(); ++o, ++index) {
+        row.push_back(fmt::format("{:.3f} [{:.3f}, {:.3f}]", calibration.sensors.values()[index],
+                                  calibration.lower[index], calibration.upper[index]));
+      }
+      table.add(std::move(row));
+    }
+    text += table.text();
+  }
+  return text + fmt::format("\n[lower, upper] hold for a whole row at once, at {:.0f} %\n",
+                            100.0 * calibration.confidence);
+}
+
+void run(const Options& options) {
+  if (!options.output.empty()) {
+    OAS_REQUIRE(is_json_output(options.output),
+                "{}: counts and intervals need a .json file; oas convert makes other formats of it",
+                options.output);
+  }
+  options.calibration.validate();
+  const Pomdp model = skeleton(options);
+  Progress progress(options.common, "rows", 0);
+  const SensorCounts counts = count_labelled_rows(model, options.logs, options.common.parallelism(),
+                                                  [&](std::int64_t rows) { progress.add(rows); });
+  const Calibration calibration = calibrate(counts, model, options.calibration);
+  const nlohmann::ordered_json document = calibration_to_json(model, calibration);
+  if (!options.output.empty()) write_text_file(options.output, dump_json(document));
+  for (const std::string& warning : calibration.warnings) warn(options.common, warning);
+  if (options.common.json) print_json(document["calibration"]);
+  std::string text = calibration.brief() + "\n";
+  if (counts.unused > 0) {
+    text += fmt::format("{} rows tell nothing: no observation, or the last of a run\n",
+                        big_number(static_cast<double>(counts.unused)));
+  }
+  if (model.num_observations() <= kMostColumns) text += sensors_text(model, calibration);
+  if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
+  print(options.common, text);
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, "calibrate", "Learn the sensors from logs whose states are known",
+                            options->common, [options] { run(*options); });
+  verb->add_option("LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)")
+      ->required();
+  verb->add_option("--model", options->model,
+                   "Names, timing and all the rest: a model file (the key observation may be "
+                   "missing, it is not used) or problem name; without it names come from the logs");
+  verb->add_option("--timing", options->timing,
+                   "Which state emits, where neither model nor log says so: before or after")
+      ->check(CLI::IsMember({"before", "after"}));
+  verb->add_option("--prior", options->calibration.prior,
+                   "Imaginary observations added to every entry")
+      ->capture_default_str();
+  verb->add_option("--confidence", options->calibration.confidence,
+                   "Level of the intervals of a row, and of those of alpha")
+      ->capture_default_str();
+  verb->add_option("--seed", options->calibration.seed, "Random numbers of the intervals of alpha")
+      ->capture_default_str();
+  verb->add_flag("--lenient", options->common.lenient,
+                 "Accept dialects of .pomdp files, each with a warning");
+  verb->add_option("-o,--output", options->output, "Model to write, with its calibration: .json");
+}
+
+}  // namespace oas::cli

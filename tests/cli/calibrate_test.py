@@ -1,0 +1,102 @@
+"""`oas calibrate`: sensors from labelled rows, as a user meets them."""
+
+import json
+import unittest
+
+from support import CliCase
+
+
+class Calibrate(CliCase):
+    def labelled(self, problem, steps=40000, **options):
+        arguments = [item for pair in options.items() for item in (f"--{pair[0]}", pair[1])]
+        self.good("simulate", problem, "--policy", "uniform", "--steps", steps, "--state",
+                  *arguments, "-o", "log.csv")
+
+    def test_from_labels_to_dynamics(self):
+        """Calibrate on one log, estimate from another: the whole road without a given sensor."""
+        for problem in ("machine-maintenance", "robot-corridor"):
+            truth = self.model(problem)
+            self.labelled(problem, runs=2)
+            skeleton = dict(truth)
+            del skeleton["observation"]
+            del skeleton["transition"]
+            self.write_model("skeleton.json", skeleton)
+            out = self.good("calibrate", "log.csv", "--model", "skeleton.json", "-o", "m.json")
+            self.assertIn("shown to tell the states apart", out)
+            model = json.loads(self.read("m.json"))
+            for key in ("states", "actions", "observations", "timing"):
+                self.assertEqual(model[key], truth[key])
+            about = model["calibration"]
+            self.assertTrue(about["suffices"])
+            self.assertEqual(about["rows"], 80000 if about["runs"] == 2 else 40000)
+            for a, matrix in enumerate(truth["observation"]):
+                self.assertLess(about["alpha_lower"][a], about["alpha"][a])
+                for s, row in enumerate(matrix):
+                    for o, value in enumerate(row):
+                        self.assertAlmostEqual(model["observation"][a][s][o], value, delta=0.05)
+            self.good("simulate", problem, "--steps", 20000, "--seed", 9, "-o", "new.csv")
+            self.good("check", "m.json")
+            self.good("estimate", "m.json", "new.csv", "-o", "e.json")
+            error = self.good_json("compare", problem, "e.json")["frobenius"]
+            self.good("estimate", problem, "new.csv", "-o", "known.json")
+            known = self.good_json("compare", problem, "known.json")["frobenius"]
+            self.assertLess(error, known + 0.2)
+
+    def test_names_from_the_log(self):
+        self.write("log.csv", "# oas-log/1 timing=before\naction,observation,state\n"
+                   + "go,red,left\ngo,green,right\nstay,red,left\nstay,red,right\n" * 50)
+        self.good("calibrate", "log.csv", "-o", "m.json")
+        model = json.loads(self.read("m.json"))
+        self.assertEqual(model["states"], ["left", "right"])
+        self.assertEqual(model["actions"], ["go", "stay"])
+        self.assertEqual(model["observations"], ["green", "red"])
+        self.assertEqual(model["observation"][0], [[0.0, 1.0], [1.0, 0.0]])
+        self.assertEqual(model["calibration"]["counts"][1], [[0, 50], [0, 50]])
+        result = self.oas("calibrate", "log.csv")
+        self.assertIn("'stay'", result.stderr)  # blind, and said to be
+
+    def test_same_bytes_for_any_number_of_threads(self):
+        self.labelled("pest-control", 5000)
+        for threads in (1, 4):
+            self.good("calibrate", "log.csv", "log.csv", "--model", "pest-control", "--threads",
+                      threads, "-o", f"{threads}.json")
+        self.assertEqual(self.read("1.json"), self.read("4.json"))
+
+    def test_faults_are_named(self):
+        self.good("simulate", "pest-control", "--steps", 100, "-o", "bare.csv")
+        self.bad("calibrate", "bare.csv", "--model", "pest-control", "-o", "m.json",
+                 says=["bare.csv", "'state' is missing"])
+        self.bad("calibrate", "bare.csv", "-o", "m.json", says=["bare.csv", "'state' is missing"])
+        self.bad("calibrate", "none.csv", says=["none.csv"])
+        self.bad("calibrate", says=["LOG"])
+        head = "action,observation,state\n"
+        self.write("plain.csv", head + "0,0,0\n0,1,1\n")
+        self.bad("calibrate", "plain.csv", "-o", "m.json", says=["timing"])
+        self.bad("calibrate", "plain.csv", "--timing", "during", says=["during"])
+        self.good("calibrate", "plain.csv", "--timing", "before")
+        self.bad("calibrate", "plain.csv", "--timing", "after", says=["(0, 0)", "prior"])
+        self.good("calibrate", "plain.csv", "--timing", "after", "--prior", 0.5)
+        self.bad("calibrate", "plain.csv", "--timing", "before", "--prior", -1, says=["prior"])
+        self.bad("calibrate", "plain.csv", "--timing", "before", "--confidence", 2, says=["2"])
+        self.bad("calibrate", "plain.csv", "--timing", "before", "-o", "m.pomdp",
+                 says=["m.pomdp", ".json"])
+        self.bad("calibrate", "-", "--timing", "before", stdin=head + "0,0,0\n",
+                 says=["standard input", "--model"])
+        self.write("mixed.csv", head + "0,0,0\n0,1,left\n")
+        self.bad("calibrate", "mixed.csv", "--timing", "before", says=["mixed.csv:3", "left"])
+        self.write("empty.csv", head + "0,0,\n")
+        self.bad("calibrate", "empty.csv", "--timing", "before", says=["empty.csv:2", "state"])
+        self.write("gone.csv", "")
+        self.bad("calibrate", "gone.csv", "--timing", "before", says=["gone.csv"])
+        self.write("two.csv", "# oas-log/1 timing=after\n" + head + "0,0,0\n0,0,0\n")
+        self.bad("calibrate", "two.csv", "--timing", "before", says=["two.csv:1", "timing"])
+        self.bad("calibrate", "two.csv", "--model", "pest-control", says=["two.csv:1", "timing"])
+        self.write("skeleton.json", '{"format": "oas-model/1", "states": -3, "actions": 1, '
+                   '"observations": 2, "timing": "before"}')
+        self.bad("calibrate", "plain.csv", "--model", "skeleton.json", says=["skeleton.json", "-3"])
+        self.write("far.csv", head + "0,7,0\n")
+        self.bad("calibrate", "far.csv", "--model", "pest-control", says=["far.csv:2", "7"])
+
+
+if __name__ == "__main__":
+    unittest.main()
