@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::string> logs;
   LogEstimationOptions estimation;
   std::vector<std::string> structures;
+  std::string simultaneous;  // row, all or empty
   std::string output;
 };
 
@@ -30,8 +31,19 @@ TransitionStructure read_structures(const std::vector<std::string>& names, const
   return names.empty() ? TransitionStructure() : TransitionStructure(model, knowledge);
 }
 
-std::string entry(const TransitionEstimate& estimate, std::size_t index, double value) {
+// The region that is to be shown; null: single entries are.
+const ConfidenceRegion* shown_region(const TransitionEstimate& estimate, const std::string& which) {
+  if (estimate.row_region.factor.empty() || which.empty()) return nullptr;
+  return which == "row" ? &estimate.row_region : &estimate.joint_region;
+}
+
+std::string entry(const TransitionEstimate& estimate, const ConfidenceRegion* region,
+                  std::size_t index, double value) {
   if (estimate.standard_error.empty()) return fmt::format("{:.4f}", value);
+  if (region != nullptr) {
+    return fmt::format("{:.4f} [{:.4f}, {:.4f}]", value, region->lower[index],
+                       region->upper[index]);
+  }
   const double error = estimate.standard_error[index];
   return std::isfinite(error) ? fmt::format("{:.4f} ± {:.4f}", value, error)
                               : fmt::format("{:.4f} ± ?", value);
@@ -40,7 +52,8 @@ std::string entry(const TransitionEstimate& estimate, std::size_t index, double 
 // Matrices of more states than this are left to the file.
 constexpr int kLargestPrinted = 8;
 
-std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
+std::string matrices(const Pomdp& model, const TransitionEstimate& estimate,
+                     const ConfidenceRegion* region) {
   std::string text;
   std::size_t index = 0;
   for (int a = 0; a < model.num_actions(); ++a) {
@@ -49,12 +62,17 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
                         estimate.log_likelihood ? "transitions" : "pairs", estimate.alpha[a]);
     std::vector<std::string> header = {"from \\ to"};
     for (int s = 0; s < model.num_states(); ++s) header.push_back(model.states()[s]);
+    if (region != nullptr) header.emplace_back("L1");
     Table table(std::move(header));
     for (int s = 0; s < model.num_states(); ++s) {
       std::vector<std::string> row = {model.states()[s]};
       for (int next = 0; next < model.num_states(); ++next, ++index) {
         row.push_back(
-            entry(estimate, index, estimate.transition(Action{a}, State{s}, State{next})));
+            entry(estimate, region, index, estimate.transition(Action{a}, State{s}, State{next})));
+      }
+      if (region != nullptr) {
+        const double radius = region->l1[index / static_cast<std::size_t>(model.num_states()) - 1];
+        row.push_back(radius < 2.0 ? fmt::format("{:.4f}", radius) : "?");
       }
       table.add(std::move(row));
     }
@@ -63,7 +81,32 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate) {
   return text;
 }
 
+// What the brackets are, or how much wider than single intervals they would be.
+std::string about_regions(const TransitionEstimate& estimate, const std::string& which) {
+  if (estimate.row_region.factor.empty()) return {};
+  double largest = 0.0;  // of NaN too
+  double all = 0.0;
+  for (std::size_t row = 0; row < estimate.row_region.factor.size(); ++row) {
+    largest = std::fmax(largest, estimate.row_region.factor[row]);
+    all = std::fmax(all, estimate.joint_region.factor[row]);
+  }
+  const double percent = 100.0 * estimate.confidence;
+  if (which.empty()) {
+    return fmt::format(
+        "{:g} % regions: ± {:.2f} standard errors hold any one row, ± {:.2f} all rows "
+        "(--simultaneous row|all)\n",
+        percent, largest, all);
+  }
+  return fmt::format(
+      "[ ] holds {} at once with {:g} % (± up to {:.2f} standard errors); L1: radius of the row\n",
+      which == "row" ? "a row" : "all rows", percent, which == "row" ? largest : all);
+}
+
 std::string error_bars(const std::string& estimator, const TransitionEstimate& estimate) {
+  if (estimate.resamples > 0) {
+    return fmt::format("\n± is the standard error ({}, {} resamples)\n", estimate.error_bars,
+                       estimate.resamples);
+  }
   switch (find_estimator(estimator).kind) {
     case EstimatorKind::moments:
       return fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
@@ -102,9 +145,11 @@ void run(Options options) {
     text += fmt::format("{} rows without observation\n",
                         big_number(static_cast<double>(estimate.missing)));
   }
-  if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate);
+  const ConfidenceRegion* region = shown_region(estimate, options.simultaneous);
+  if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate, region);
   if (!estimate.standard_error.empty()) {
-    text += error_bars(options.estimation.estimator, estimate);
+    text += region == nullptr ? error_bars(options.estimation.estimator, estimate) : "\n";
+    text += about_regions(estimate, options.simultaneous);
   }
   if (estimate.fit_p_value && std::isfinite(*estimate.fit_p_value)) {
     text += fmt::format("fit of the sensors: p = {:.2g}\n", *estimate.fit_p_value);
@@ -129,8 +174,20 @@ void add_estimate(CLI::App& app) {
       ->required();
   verb->add_option("--estimator", options->estimation.estimator, "Estimator (see oas list)")
       ->capture_default_str();
-  verb->add_option("--confidence", options->estimation.confidence, "Level of each interval")
+  verb->add_option("--confidence", options->estimation.confidence,
+                   "Level of each interval and region")
       ->capture_default_str();
+  verb->add_option_function<std::string>(
+      "--error-bars",
+      [options](const std::string& name) {
+        options->estimation.error_bars = find_error_bars(name);
+      },
+      "asymptotic (default), block-bootstrap or parametric-bootstrap");
+  verb->add_option("--resamples", options->estimation.resamples, "Bootstrap: how many")
+      ->capture_default_str();
+  verb->add_option("--simultaneous", options->simultaneous,
+                   "Show intervals that hold all entries of a row, or all rows, at once: row, all")
+      ->check(CLI::IsMember({"row", "all"}));
   verb->add_option("--prior", options->estimation.prior,
                    "Likelihood: imaginary transitions added to every entry")
       ->capture_default_str();
@@ -152,7 +209,7 @@ void add_estimate(CLI::App& app) {
   verb->add_option("--particles", options->estimation.particles.particles,
                    "Estimator particle: number of particles")
       ->capture_default_str();
-  verb->add_option("--seed", options->estimation.seed, "Estimator particle: random numbers")
+  verb->add_option("--seed", options->estimation.seed, "Random numbers of particle and bootstraps")
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
                    "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx");

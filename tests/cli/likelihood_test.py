@@ -125,6 +125,58 @@ class Structure(CliCase):
                  says=["log.csv:9:", "row 8", "structure"])
 
 
+class ErrorBars(CliCase):
+    def test_regions_are_written_and_shown(self):
+        self.good("simulate", "pest-control", "--steps", 20000, "-o", "log.csv")
+        for name in ("oas", "oas-ml", "particle"):
+            out = self.good("estimate", "pest-control", "log.csv", "--estimator", name,
+                            "--simultaneous", "all", "-o", "e.json")
+            self.assertIn("holds all rows at once with 95 %", out)
+            regions = json.loads(self.read("e.json"))["estimate"]["simultaneous"]
+            self.assertGreater(regions["all"]["factor"][0][0], regions["row"]["factor"][0][0])
+            self.assertGreater(regions["all"]["l1"][1][1], regions["row"]["l1"][1][1])
+        self.assertIn("--simultaneous row|all",
+                      self.good("estimate", "pest-control", "log.csv", "--estimator", "oas"))
+        self.good("compare", "pest-control", "e.json")
+
+    def test_bootstraps(self):
+        self.good("simulate", "pest-control", "--policy", "uniform", "--steps", 5000, "--runs", 2,
+                  "-o", "log.csv")
+        for name in ("oas-overlap", "oas-ml"):
+            for kind in ("block-bootstrap", "parametric-bootstrap"):
+                for threads in (1, 3):
+                    out = self.good("estimate", "pest-control", "log.csv", "--estimator", name,
+                                    "--error-bars", kind, "--resamples", 50, "--seed", 3,
+                                    "--threads", threads, "-o", f"{threads}.json")
+                    self.assertIn(f"{kind}, 50 resamples", out)
+                self.assertEqual(self.read("1.json"), self.read("3.json"))
+                about = json.loads(self.read("1.json"))["estimate"]
+                self.assertEqual((about["error_bars"], about["resamples"]), (kind, 50))
+
+    def test_reacting_policies_are_warned_of(self):
+        for policy, warned in (("belief", True), ("uniform", False)):
+            self.good("simulate", "pest-control", "--policy", policy, "--steps", 5000, "-o",
+                      "log.csv")
+            result = self.oas("estimate", "pest-control", "log.csv", "--error-bars",
+                              "parametric-bootstrap", "--resamples", 20)
+            self.assertEqual("depend on observations" in result.stderr, warned)
+
+    def test_faults_are_named(self):
+        self.good("simulate", "pest-control", "--steps", 5000, "-o", "log.csv")
+        text = self.read("log.csv").decode()
+        for arguments, says in (
+                (["--error-bars", "magic"], ["'magic'", "block-bootstrap"]),
+                (["--error-bars", "block-bootstrap", "--resamples", 3], ["resamples is 3"]),
+                (["--error-bars", "block-bootstrap", "--estimator", "particle"], ["particle"]),
+                (["--error-bars", "block-bootstrap", "--memory", 0.001], ["memory"]),
+                (["--error-bars", "parametric-bootstrap", "--estimator", "oas", "--memory", 0.001],
+                 ["memory"]),
+                (["--simultaneous", "some"], ["some"])):
+            self.bad("estimate", "pest-control", "log.csv", *arguments, "-o", "x.json", says=says)
+        self.bad("estimate", "pest-control", "-", "--estimator", "oas", "--error-bars",
+                 "parametric-bootstrap", "-o", "x.json", stdin=text, says=["pipe"])
+
+
 class Score(CliCase):
     def test_the_better_model_scores_better(self):
         self.good("simulate", "network-link", "--steps", 3000, "--seed", 1, "-o", "old.csv")

@@ -26,7 +26,7 @@ TransitionEstimate some_estimate(const Pomdp& model, std::size_t steps) {
   loop.advance(steps, rows);
   PairFolder folder(inverses, model.timing(), {});
   folder.add(rows.actions, rows.observations, {});
-  return estimate_oas(folder.finish(), inverses, model);
+  return estimate_oas(folder.finish(), inverses, model, {.regions = true});
 }
 
 TEST(EstimateJson, ReadsBackAsModelAndAsEstimate) {
@@ -42,6 +42,25 @@ TEST(EstimateJson, ReadsBackAsModelAndAsEstimate) {
   EXPECT_EQ(document.confidence, 0.95);
   EXPECT_EQ(document.lower, estimate.lower);
   EXPECT_EQ(document.upper, estimate.upper);
+  EXPECT_EQ(document.row_region.l1, estimate.row_region.l1);
+  EXPECT_EQ(document.row_region.lower, estimate.row_region.lower);
+  EXPECT_EQ(document.joint_region.upper, estimate.joint_region.upper);
+}
+
+// Files of before regions were made are read as ever; a region of the wrong size is named.
+TEST(EstimateJson, RegionsMayBeAbsent) {
+  const Pomdp model = pest_control();
+  auto document = estimate_to_json(model, some_estimate(model, 5000));
+  document["estimate"]["simultaneous"]["all"]["l1"][0].erase(0);
+  try {
+    static_cast<void>(parse_estimate(document.dump(), "e.json"));
+    FAIL() << "no exception";
+  } catch (const ParseError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("$.estimate.simultaneous.all.l1[0]"));
+  }
+  document["estimate"].erase("simultaneous");
+  document["estimate"].erase("error_bars");
+  EXPECT_TRUE(parse_estimate(document.dump(), "e.json").row_region.l1.empty());
 }
 
 TEST(EstimateJson, UnknownErrorsAreNullAndTooFewPairsHaveNone) {

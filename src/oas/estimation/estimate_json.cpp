@@ -60,6 +60,26 @@ Json flagged_rows(const Pomdp& model, const TransitionEstimate& estimate) {
   return rows;
 }
 
+Json region_to_json(const ConfidenceRegion& region, int actions, int states) {
+  Json json;
+  json["factor"] = table2(region.factor, actions, states);
+  json["l1"] = table2(region.l1, actions, states);
+  json["lower"] = table3(region.lower, actions, states);
+  json["upper"] = table3(region.upper, actions, states);
+  return json;
+}
+
+// The factors, of use to people only, are left.
+ConfidenceRegion region_from_json(const JsonView& json, int actions, int states) {
+  ConfidenceRegion region;
+  const std::array<int, 2> rows = {actions, states};
+  const std::array<int, 3> entries = {actions, states, states};
+  region.l1 = json.at("l1").as_array(rows);
+  region.lower = json.at("lower").as_array(entries);
+  region.upper = json.at("upper").as_array(entries);
+  return region;
+}
+
 }  // namespace
 
 Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
@@ -87,17 +107,23 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
   about["warnings"] = estimate.warnings;
   if (!estimate.standard_error.empty()) {
     about["confidence"] = estimate.confidence;
+    about["error_bars"] = estimate.error_bars;
+    if (estimate.resamples > 0) about["resamples"] = estimate.resamples;
     if (estimate.num_batches > 0) about["batches"] = estimate.num_batches;
     about["standard_error"] = table3(estimate.standard_error, a, s);
     about["lower"] = table3(estimate.lower, a, s);
     about["upper"] = table3(estimate.upper, a, s);
+    if (!estimate.row_region.factor.empty()) {
+      about["simultaneous"] = {{"row", region_to_json(estimate.row_region, a, s)},
+                               {"all", region_to_json(estimate.joint_region, a, s)}};
+    }
   }
   document["estimate"] = std::move(about);
   return document;
 }
 
 EstimateDocument parse_estimate(std::string_view text, const std::string& file) {
-  EstimateDocument document{parse_model(text, file), {}, 0.0, {}, {}};
+  EstimateDocument document{parse_model(text, file), {}, 0.0, {}, {}, {}, {}};
   const Json json = parse_json(text, file);
   const JsonView root(json, file);
   if (!document.model.has_transition()) root.fail("key \"transition\" is missing");
@@ -110,6 +136,11 @@ EstimateDocument parse_estimate(std::string_view text, const std::string& file) 
     document.confidence = about.at("confidence").as_double();
     document.lower = about.at("lower").as_array(extents);
     document.upper = about.at("upper").as_array(extents);
+    if (about.has("simultaneous")) {
+      const JsonView regions = about.at("simultaneous");
+      document.row_region = region_from_json(regions.at("row"), extents[0], s);
+      document.joint_region = region_from_json(regions.at("all"), extents[0], s);
+    }
   }
   return document;
 }

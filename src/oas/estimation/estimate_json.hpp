@@ -22,6 +22,8 @@ struct EstimateDocument {
   double confidence = 0.0;    ///< 0: no intervals
   std::vector<double> lower;  ///< [a][s][s']
   std::vector<double> upper;
+  ConfidenceRegion row_region;  ///< empty in files without simultaneous regions
+  ConfidenceRegion joint_region;
 };
 
 /// Reads an estimate or a plain model with transition. Throws ParseError naming file, path, value.

@@ -6,7 +6,7 @@
 namespace oas::detail {
 
 FreeCoordinates::FreeCoordinates(const TransitionModel& at, const std::vector<char>& held)
-    : num_states_(static_cast<std::size_t>(at.num_states())) {
+    : num_states_(static_cast<std::size_t>(at.num_states())), num_entries_(at.values().size()) {
   const auto values = at.values();
   for (std::size_t first = 0; first < values.size(); first += num_states_) {
     const auto row = values.subspan(first, num_states_);
@@ -57,24 +57,13 @@ Matrix FreeCoordinates::complete_information(const TransitionModel& at,
   return information;
 }
 
-Matrix FreeCoordinates::row_covariance(const Matrix& covariance, std::size_t first) const {
-  // Entries are linear in the coordinates: each is one of them, or minus the sum of its row's.
-  const auto n = static_cast<Eigen::Index>(num_states_);
-  std::vector<Eigen::Index> mine;
+Matrix FreeCoordinates::expand(const Eigen::Ref<const Matrix>& columns) const {
+  Matrix entries = Matrix::Zero(static_cast<Eigen::Index>(num_entries_), columns.cols());
   for (Eigen::Index i = 0; i < size(); ++i) {
-    if (entry(i) >= first && entry(i) < first + num_states_) mine.push_back(i);
+    entries.row(static_cast<Eigen::Index>(entry(i))) += columns.row(i);
+    entries.row(static_cast<Eigen::Index>(reference(i))) -= columns.row(i);
   }
-  Matrix by_coordinate = Matrix::Zero(n, static_cast<Eigen::Index>(mine.size()));
-  Matrix block(by_coordinate.cols(), by_coordinate.cols());
-  for (Eigen::Index i = 0; i < by_coordinate.cols(); ++i) {
-    const Eigen::Index k = mine[static_cast<std::size_t>(i)];
-    by_coordinate(static_cast<Eigen::Index>(entry(k) - first), i) = 1.0;
-    by_coordinate(static_cast<Eigen::Index>(reference(k) - first), i) = -1.0;
-    for (Eigen::Index j = 0; j < block.cols(); ++j) {
-      block(i, j) = covariance(k, mine[static_cast<std::size_t>(j)]);
-    }
-  }
-  return by_coordinate * block * by_coordinate.transpose();
+  return entries;
 }
 
 }  // namespace oas::detail

@@ -2,13 +2,12 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
+#include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/detail/free_coordinates.hpp"
 #include "oas/estimation/structured_likelihood.hpp"
 
@@ -25,6 +24,7 @@ constexpr int kFewestTransitions = 1024;
 constexpr double kDoubtfulSensor = 0.05;
 constexpr double kBlindSensor = 1e-9;      // σ_S(Z_a)
 constexpr double kLeastInformation = 4.0;  // standard error 1/2: says nothing about a probability
+constexpr double kLoading = 0.01;          // square of an undetermined direction's entry
 constexpr double kPoorError = 0.1;
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
 constexpr const char* kUnvisited = "it was never visited";
@@ -41,81 +41,53 @@ Vector score_at(const LikelihoodFunction& likelihood, const TransitionModel& at,
   return free.reduce(likelihood(moved, {}).score.data());
 }
 
-// Standard errors, intervals and flags of all rows.
-class ErrorBars {
- public:
-  ErrorBars(const TransitionModel& at, const Matrix& information, const Vector& score) : free_(at) {
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
-    const Vector& values = eigen.eigenvalues();
-    const Matrix& vectors = eigen.eigenvectors();
-    const Eigen::Index unknown = (values.array() < kLeastInformation).count();  // the first ones
-    const Matrix known = vectors.rightCols(values.size() - unknown);
-    covariance_ = known * values.tail(values.size() - unknown).cwiseInverse().asDiagonal() *
-                  known.transpose();
-    unknown_ = vectors.leftCols(unknown) * vectors.leftCols(unknown).transpose();
-    step_ = covariance_ * score;
+// The errors of all entries: covariance (information)⁻¹ in the directions that have some. Rows that
+// the others touch are not determined.
+JointErrors likelihood_errors(const TransitionModel& at, const Matrix& information,
+                              const Vector& score) {
+  const FreeCoordinates free(at);
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
+  const Vector& values = eigen.eigenvalues();
+  const Matrix& vectors = eigen.eigenvectors();
+  const Eigen::Index unknown = (values.array() < kLeastInformation).count();  // the first ones
+  const Eigen::Index known = values.size() - unknown;
+  const Matrix factor =
+      vectors.rightCols(known) * values.tail(known).cwiseSqrt().cwiseInverse().asDiagonal();
+  const Vector step = factor * (factor.transpose() * score);  // to the maximum without bounds
+  JointErrors errors;
+  errors.factor = free.expand(factor);
+  const Vector moved = free.expand(step);
+  const Matrix loading = free.expand(vectors.leftCols(unknown));
+  for (std::size_t i = 0; i < at.values().size(); ++i) {
+    errors.centre.push_back(at.values()[i] + moved(static_cast<Eigen::Index>(i)));
   }
-
-  struct Row {
-    Vector error;  // standard errors
-    Vector step;   // to the maximum without bounds
-    bool determined = true;
-  };
-  [[nodiscard]] Row row(std::size_t first, Eigen::Index num_states) const {
-    Row row;
-    row.error = free_.row_covariance(covariance_, first).diagonal().cwiseMax(0.0).cwiseSqrt();
-    row.determined = free_.row_covariance(unknown_, first).diagonal().maxCoeff() < kLoading;
-    row.step = Vector::Zero(num_states);
-    for (Eigen::Index i = 0; i < free_.size(); ++i) {
-      if (free_.entry(i) < first || free_.entry(i) >= first + num_states) continue;
-      row.step(static_cast<Eigen::Index>(free_.entry(i) - first)) += step_(i);
-      row.step(static_cast<Eigen::Index>(free_.reference(i) - first)) -= step_(i);
-    }
-    return row;
+  for (Eigen::Index first = 0; first < loading.rows(); first += at.num_states()) {
+    const double largest =
+        loading.middleRows(first, at.num_states()).rowwise().squaredNorm().maxCoeff();
+    errors.determined.push_back(largest < kLoading ? 1 : 0);
   }
-
- private:
-  static constexpr double kLoading = 0.01;  // square of an undetermined direction's entry
-
-  FreeCoordinates free_;
-  Matrix covariance_;
-  Matrix unknown_;
-  Vector step_;
-};
+  return errors;
+}
 
 void add_error_bars(const LikelihoodRows& rows, const LikelihoodEstimate& climbed,
-                    const Pomdp& model, TransitionEstimate& estimate) {
+                    const Pomdp& model, bool regions, TransitionEstimate& estimate) {
   const ObservedInformation information =
       observed_information(rows.likelihood, climbed.transition, climbed.pass);
   if (information.matrix.size() == 0) return;
   estimate.passes += information.passes;
   const FreeCoordinates free(climbed.transition);
-  const ErrorBars bars(climbed.transition, information.matrix,
-                       free.reduce(climbed.pass.score.data()));
-  const auto n = static_cast<std::size_t>(model.num_states());
-  const double quantile =
-      boost::math::quantile(boost::math::normal(), 0.5 + 0.5 * estimate.confidence);
-  for (std::size_t first = 0; first < climbed.transition.values().size(); first += n) {
-    const ErrorBars::Row row = bars.row(first, model.num_states());
-    const auto index = static_cast<int>(first / n);
-    if (!row.determined) {
-      estimate.flagged.push_back(
-          {Action{index / model.num_states()}, State{index % model.num_states()},
-           estimate.visits[first / n] < kNeverVisited ? kUnvisited
-                                                      : "the log does not tell its entries apart"});
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      const double value = climbed.transition.values()[first + i];
-      const double error = row.determined ? row.error(static_cast<Eigen::Index>(i))
-                                          : std::numeric_limits<double>::quiet_NaN();
-      const double centre = value + row.step(static_cast<Eigen::Index>(i));
-      estimate.standard_error.push_back(error);
-      estimate.lower.push_back(
-          row.determined ? std::min(value, std::clamp(centre - quantile * error, 0.0, 1.0)) : 0.0);
-      estimate.upper.push_back(
-          row.determined ? std::max(value, std::clamp(centre + quantile * error, 0.0, 1.0)) : 1.0);
-    }
+  const JointErrors errors = likelihood_errors(climbed.transition, information.matrix,
+                                               free.reduce(climbed.pass.score.data()));
+  for (std::size_t row = 0; row < errors.determined.size(); ++row) {
+    if (errors.determined[row] != 0) continue;
+    const auto index = static_cast<int>(row);
+    estimate.flagged.push_back(
+        {Action{index / model.num_states()}, State{index % model.num_states()},
+         estimate.visits[row] < kNeverVisited ? kUnvisited
+                                              : "the log does not tell its entries apart"});
   }
+  set_error_bars(errors, climbed.transition.values(), estimate);
+  if (regions) add_regions(errors, climbed.transition.values(), estimate);
 }
 
 void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
@@ -254,7 +226,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.visits = row_sums(climbed.pass.counts, model.num_states());
   estimate.clipped.assign(estimate.visits.size(), 0.0);
   if (options.error_bars && transitions >= kFewestTransitions) {
-    add_error_bars(rows, climbed, model, estimate);
+    add_error_bars(rows, climbed, model, options.regions, estimate);
   }
   if (estimate.standard_error.empty()) flag_unvisited(model, estimate);
   estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);

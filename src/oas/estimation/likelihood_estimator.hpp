@@ -14,10 +14,11 @@ namespace oas {
 /// Options of the likelihood estimators.
 struct LikelihoodEstimatorOptions {
   std::string name = "oas-ml";  ///< recorded in the result
-  double confidence = 0.95;     ///< level of each interval, in (0, 1)
+  double confidence = 0.95;     ///< level of each interval and region, in (0, 1)
   LikelihoodOptions climb;
   TransitionStructure structure;  ///< known of T beforehand: the maximum is sought within it
   bool error_bars = true;         ///< they cost up to 60 passes
+  bool regions = false;           ///< with them: simultaneous regions too
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

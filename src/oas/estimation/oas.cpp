@@ -1,9 +1,9 @@
 #include "oas/estimation/oas.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <limits>
+#include <numeric>
+#include <span>
 
 #include "oas/core/contracts.hpp"
 
@@ -11,86 +11,46 @@ namespace oas {
 
 namespace {
 
-constexpr int kFewestBatches = 16;    // below, a spread over batches says too little
+constexpr int kFewestBatches = 16;  // below, a spread over batches says too little
+constexpr std::size_t kMostBatches = 512;
 constexpr double kWeakSensor = 0.05;  // σ_S(Z_a) below this deserves a warning
 constexpr double kLargeError = 0.1;   // so does a row whose entries are known to ± 0.1 only
 
-// Works on one row (a,s) of the tables of an estimate.
-class RowSolver {
- public:
-  RowSolver(const PairMoments& total, const MomentSeries& series, TransitionEstimate& estimate)
-      : total_(total), series_(series), estimate_(estimate), n_(total.num_states) {
-    const auto batches = series.batches.size();
-    if (batches >= kFewestBatches) {
-      const boost::math::students_t student(static_cast<double>(batches - 1));
-      quantile_ = boost::math::quantile(student, 0.5 + 0.5 * estimate.confidence);
+// Neighbours put together, so that at most kMostBatches are left.
+std::vector<PairMoments> merged_batches(const MomentSeries& series) {
+  const std::size_t count = series.batches.size();
+  const std::size_t group = (count + kMostBatches - 1) / kMostBatches;
+  std::vector<PairMoments> merged;
+  for (std::size_t b = 0; b < count; ++b) {
+    if (b % group == 0) {
+      merged.push_back(series.batches[b]);
+    } else {
+      merged.back().add(series.batches[b]);
     }
   }
+  return merged;
+}
 
-  [[nodiscard]] bool has_error_bars() const { return quantile_ > 0.0; }
-
-  void solve(int action, int state, std::vector<double>& values) {
-    const auto row = total_.matrix(action).row(state);
-    const double visits = row.sum();
-    const double positive = row.cwiseMax(0.0).sum();
-    const std::size_t start = offset(action, state);
-    estimate_.visits.push_back(visits);
-    const double negative = positive - visits;
-    estimate_.clipped.push_back(positive > 0.0 ? negative / (positive + negative) : 1.0);
-    if (positive <= 0.0) {
-      const bool unseen = estimate_.pairs[static_cast<std::size_t>(action)] == 0;
-      estimate_.flagged.push_back(
-          {Action{action}, State{state},
-           unseen ? "the action was never seen in a pair" : "no positive mass is left"});
-    }
-    for (int next = 0; next < n_; ++next) {
-      values[start + static_cast<std::size_t>(next)] =
-          positive > 0.0 ? std::max(row(next), 0.0) / positive : 1.0 / n_;
-    }
-    if (has_error_bars()) add_error_bars(action, state, visits, values);
+// Row (a,s) of the tables of an estimate.
+void solve_row(const PairMoments& total, int action, int state, std::span<double> values,
+               TransitionEstimate& estimate) {
+  const auto row = total.matrix(action).row(state);
+  const double visits = row.sum();
+  const double positive = row.cwiseMax(0.0).sum();
+  estimate.visits.push_back(visits);
+  const double negative = positive - visits;
+  estimate.clipped.push_back(positive > 0.0 ? negative / (positive + negative) : 1.0);
+  if (positive <= 0.0) {
+    const bool unseen = estimate.pairs[static_cast<std::size_t>(action)] == 0;
+    estimate.flagged.push_back(
+        {Action{action}, State{state},
+         unseen ? "the action was never seen in a pair" : "no positive mass is left"});
   }
-
- private:
-  [[nodiscard]] std::size_t offset(int action, int state) const {
-    return (static_cast<std::size_t>(action) * static_cast<std::size_t>(n_) +
-            static_cast<std::size_t>(state)) *
-           static_cast<std::size_t>(n_);
+  for (int next = 0; next < total.num_states; ++next) {
+    values[static_cast<std::size_t>(next)] =
+        positive > 0.0 ? std::max(row(next), 0.0) / positive : 1.0 / total.num_states;
   }
-
-  void add_error_bars(int action, int state, double visits, const std::vector<double>& values) {
-    const auto row = total_.matrix(action).row(state);
-    const auto batches = static_cast<double>(series_.batches.size());
-    for (int next = 0; next < n_; ++next) {
-      if (visits <= 0.0) {
-        push(std::numeric_limits<double>::quiet_NaN(), 0.0, 1.0);
-        continue;
-      }
-      const double ratio = row(next) / visits;
-      double sum = 0.0;
-      for (const PairMoments& batch : series_.batches) {
-        const auto piece = batch.matrix(action).row(state);
-        const double influence = (piece(next) - ratio * piece.sum()) / visits;
-        sum += influence * influence;
-      }
-      const double error = std::sqrt(sum * batches / (batches - 1.0));
-      const double value = values[offset(action, state) + static_cast<std::size_t>(next)];
-      push(error, std::min(value, std::clamp(ratio - quantile_ * error, 0.0, 1.0)),
-           std::max(value, std::clamp(ratio + quantile_ * error, 0.0, 1.0)));
-    }
-  }
-
-  void push(double error, double lower, double upper) {
-    estimate_.standard_error.push_back(error);
-    estimate_.lower.push_back(lower);
-    estimate_.upper.push_back(upper);
-  }
-
-  const PairMoments& total_;
-  const MomentSeries& series_;
-  TransitionEstimate& estimate_;
-  int n_;
-  double quantile_ = 0.0;
-};
+}
 
 void add_warnings(const Pomdp& model, TransitionEstimate& estimate) {
   for (int a = 0; a < model.num_actions(); ++a) {
@@ -142,6 +102,38 @@ void OasOptions::validate() const {
               "confidence is {}; it must lie strictly between 0 and 1", confidence);
 }
 
+JointErrors moment_errors(const MomentSeries& series) {
+  JointErrors errors;
+  if (series.batches.size() < kFewestBatches) return errors;
+  const PairMoments total = series.total();
+  const std::vector<PairMoments> batches = merged_batches(series);
+  const auto n = static_cast<std::size_t>(total.num_states);
+  const auto count = static_cast<double>(batches.size());
+  errors.degrees = count - 1.0;
+  errors.factor.setZero(static_cast<Eigen::Index>(total.sums.size()),
+                        static_cast<Eigen::Index>(batches.size()));
+  errors.centre.assign(total.sums.size(), 0.0);
+  for (std::size_t first = 0; first < total.sums.size(); first += n) {
+    const auto row_sum = [&](const PairMoments& moments) {
+      const auto begin = moments.sums.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(n), 0.0);
+    };
+    const double visits = row_sum(total);
+    errors.determined.push_back(visits > 0.0 ? 1 : 0);
+    if (visits <= 0.0) continue;
+    for (std::size_t i = first; i < first + n; ++i) errors.centre[i] = total.sums[i] / visits;
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      const double sum = row_sum(batches[b]);
+      for (std::size_t i = first; i < first + n; ++i) {
+        errors.factor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(b)) =
+            (batches[b].sums[i] - errors.centre[i] * sum) / visits *
+            std::sqrt(count / (count - 1.0));
+      }
+    }
+  }
+  return errors;
+}
+
 TransitionEstimate estimate_oas(const MomentSeries& series, const LeftInverses& inverses,
                                 const Pomdp& model, const OasOptions& options) {
   options.validate();
@@ -161,10 +153,16 @@ TransitionEstimate estimate_oas(const MomentSeries& series, const LeftInverses& 
   estimate.runs = series.runs;
   estimate.missing = series.missing;
   std::vector<double> values(total.sums.size());
-  RowSolver solver(total, series, estimate);
+  const auto n = static_cast<std::size_t>(num_states);
   for (int a = 0; a < num_actions; ++a) {
     estimate.alpha.push_back(inverses.alpha(Action{a}));
-    for (int s = 0; s < num_states; ++s) solver.solve(a, s, values);
+    for (int s = 0; s < num_states; ++s) {
+      solve_row(total, a, s, std::span(values).subspan(estimate.visits.size() * n, n), estimate);
+    }
+  }
+  if (const JointErrors errors = moment_errors(series); errors.factor.size() > 0) {
+    set_error_bars(errors, values, estimate);
+    if (options.regions) add_regions(errors, values, estimate);
   }
   estimate.transition = TransitionModel(num_states, num_actions, std::move(values));
   estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;

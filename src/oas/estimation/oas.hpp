@@ -5,6 +5,7 @@
 #include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_counts.hpp"
 #include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/model/pomdp.hpp"
 
@@ -13,7 +14,8 @@ namespace oas {
 /// Options of the moment estimators.
 struct OasOptions {
   std::string name = "oas";  ///< recorded in the result
-  double confidence = 0.95;  ///< level of each interval, in (0, 1)
+  double confidence = 0.95;  ///< level of each interval and region, in (0, 1)
+  bool regions = false;      ///< also simultaneous regions; they cost some 10 ms
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
@@ -28,10 +30,15 @@ struct OasOptions {
 /// Standard errors by the delta method over the batches b of the series, with
 /// R = D(s,s')/D(s,·):  se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the
 /// dependence between neighbouring pairs; intervals R ± t_{B-1} se, cut to [0,1] and stretched to
-/// hold T̂ where it was clipped. O(B A S²).
+/// hold T̂ where it was clipped. Neighbouring batches are put together when there are more than 512.
+/// O(B A S²).
 [[nodiscard]] TransitionEstimate estimate_oas(const MomentSeries& series,
                                               const LeftInverses& inverses, const Pomdp& model,
                                               const OasOptions& options = {});
+
+/// The errors behind the bars of `estimate`, which must come from these moments: factor(i,b) =
+/// √(B/(B-1)) (D_b(s,s') - R D_b(s,·)) / D(s,·). Empty below 16 batches.
+[[nodiscard]] JointErrors moment_errors(const MomentSeries& series);
 
 /// The same from bare counts of pairs of weight 1; without error bars. In `after` timing this is
 /// only valid when actions do not depend on observations.

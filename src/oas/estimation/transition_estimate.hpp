@@ -25,6 +25,15 @@ struct FlaggedRow {
   std::string reason;
 };
 
+/// Intervals and radii that hold for many entries at once, with the probability of the estimate's
+/// confidence. Empty: not made.
+struct ConfidenceRegion {
+  std::vector<double> factor;  ///< [a][s]: half width of the band in standard errors; NaN: unknown
+  std::vector<double> lower;   ///< [a][s][s'], inside [0,1]
+  std::vector<double> upper;
+  std::vector<double> l1;  ///< [a][s]: ‖T̂_a(s,·) - T_a(s,·)‖₁ is at most this; 2 says nothing
+};
+
 /// A transition model with what is needed to trust it or not. Tables are [action][state][next]
 /// unless said otherwise.
 struct TransitionEstimate {
@@ -36,6 +45,10 @@ struct TransitionEstimate {
   std::vector<double> standard_error;  ///< NaN where unknown; empty: too few data for error bars
   std::vector<double> lower;           ///< confidence limits, inside [0,1]; same size
   std::vector<double> upper;
+  ConfidenceRegion row_region;            ///< holds all entries of a row, for any single row
+  ConfidenceRegion joint_region;          ///< holds all entries of all determined rows
+  std::string error_bars = "asymptotic";  ///< or block-bootstrap, parametric-bootstrap
+  int resamples = 0;                      ///< of a bootstrap
   int num_batches = 0;  ///< batches (or particles) behind the error bars; 0: from the likelihood
 
   std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a

@@ -6,11 +6,13 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
 #include "oas/estimation/sensor_fit.hpp"
+#include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_likelihood.hpp"
 #include "oas/experiments/log_structure.hpp"
 #include "oas/experiments/log_triples.hpp"
@@ -76,6 +78,7 @@ TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::
   OasOptions oas_options;
   oas_options.name = options.estimator;
   oas_options.confidence = options.confidence;
+  oas_options.regions = true;
   oas_options.validate();
   const FoldOptions fold = fold_options(model, options);
   const LeftInverses inverses(model);
@@ -88,6 +91,9 @@ TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::
   check_positivity(series, fold, nullptr);
   TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
   check_positivity(series, fold, &estimate);
+  if (options.error_bars != ErrorBars::asymptotic) {
+    bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
+  }
   return estimate;
 }
 
@@ -99,6 +105,7 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   LikelihoodEstimatorOptions settings;
   settings.name = options.estimator;
   settings.confidence = options.confidence;
+  settings.regions = true;
   settings.climb.accelerate = info.refine;
   settings.climb.prior = options.prior;
   if (!info.refine) settings.climb.max_passes = kPlainPasses;
@@ -124,6 +131,9 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
     require_possible(log, paths, model, options.structure, parallelism);
   }
   TransitionEstimate estimate = estimate_likelihood(log.rows(parallelism), starts, model, settings);
+  if (options.error_bars != ErrorBars::asymptotic) {
+    bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
+  }
   const Pomdp fitted = model.with_transition(estimate.transition);
   SensorFitTest test(fitted);
   log.visit_rows([&](Action action, Observation observation, bool starts_run) {
@@ -169,7 +179,9 @@ TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std
       progress(static_cast<std::int64_t>(block.rows.size()));
     }
   }
-  return estimator.finish();
+  TransitionEstimate estimate = estimator.finish();
+  add_bonferroni_regions(estimate.transition.values(), estimate);
+  return estimate;
 }
 
 }  // namespace
@@ -191,6 +203,10 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
     const std::lock_guard lock(progress_mutex);
     if (progress) progress(rows);
   };
+  OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic || info.kind == EstimatorKind::moments ||
+                  info.kind == EstimatorKind::likelihood,
+              "error bars are {}; estimator '{}' has none of that kind",
+              to_string(options.error_bars), options.estimator);
   switch (info.kind) {
     case EstimatorKind::moments:
       return estimate_by_moments(model, paths, options, parallelism, report);

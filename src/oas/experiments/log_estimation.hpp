@@ -7,6 +7,7 @@
 #include <string>
 
 #include "oas/core/parallel.hpp"
+#include "oas/estimation/bootstrap.hpp"
 #include "oas/estimation/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/estimation/transition_structure.hpp"
@@ -21,6 +22,9 @@ inline constexpr std::size_t kLogBlockRows = 1 << 16;
 struct LogEstimationOptions {
   std::string estimator = "oas-ml";
   double confidence = 0.95;
+  /// Of moments and likelihood; resampling keeps the rows in memory, up to memory_limit.
+  ErrorBars error_bars = ErrorBars::asymptotic;
+  int resamples = 200;  ///< of a bootstrap
   /// The user's word that the logged actions do not depend on observations; `after` timing without
   /// usable propensities needs it.
   bool actions_ignore_observations = false;
@@ -31,7 +35,7 @@ struct LogEstimationOptions {
   /// Likelihood: what is known of T beforehand; other estimators refuse it.
   TransitionStructure structure;
   ParticleOptions particles;  ///< of the estimator `particle`
-  std::uint64_t seed = 1;     ///< of its random numbers
+  std::uint64_t seed = 1;     ///< of its random numbers, and of a bootstrap's
 };
 
 /// Called now and then with the number of rows read since the last call; from any thread, one at a

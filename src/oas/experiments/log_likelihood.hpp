@@ -46,6 +46,8 @@ class LogLikelihood {
                 PairFolder* fold, RowsRead progress);
 
   [[nodiscard]] bool in_memory() const { return in_memory_; }
+  /// All rows, while they are in memory.
+  [[nodiscard]] const TransitionLikelihood& stored() const { return likelihood_; }
 
   /// One pass over all rows; the same values in memory and from files, up to rounding. Throws
   /// IoError when a file has changed since it was read first.

@@ -38,12 +38,12 @@ class FreeCoordinates {
   [[nodiscard]] Matrix complete_information(const TransitionModel& at,
                                             const std::vector<double>& counts) const;
 
-  /// Covariances of all entries [a][s][s'] of one row from those of the coordinates; `first` is the
-  /// row's first entry. S×S.
-  [[nodiscard]] Matrix row_covariance(const Matrix& covariance, std::size_t first) const;
+  /// Changes of all entries [a][s][s'] for changes of the coordinates, column by column.
+  [[nodiscard]] Matrix expand(const Eigen::Ref<const Matrix>& columns) const;
 
  private:
   std::size_t num_states_;
+  std::size_t num_entries_;
   std::vector<std::size_t> entries_;
   std::vector<std::size_t> references_;
 };

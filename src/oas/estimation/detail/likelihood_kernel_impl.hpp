@@ -46,7 +46,8 @@ struct Registers {
   // All four entries equal to entry s.
   template <int S>
   void spread(Quad& out) const {
-    out = __builtin_shuffle(quad[S / 4], QuadMask{S % 4, S % 4, S % 4, S % 4});
+    constexpr int kLane = S % 4;
+    out = __builtin_shufflevector(quad[S / 4], quad[S / 4], kLane, kLane, kLane, kLane);
   }
   // Σ_s this(s) rows(s), rows of kStride doubles.
   template <int S = 0>
