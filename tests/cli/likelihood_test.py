@@ -96,6 +96,8 @@ class Structure(CliCase):
         for name in ("oas", "oas-overlap", "particle", "spectral"):
             self.bad(*estimate, "--structure", "zeros-of-model", "--estimator", name,
                      says=[name, "only the likelihood"])
+        self.bad(*estimate, "--structure", "zeros-of-model", "--error-bars", "block-bootstrap",
+                 says=["bootstrap cannot keep to a structure"])
         self.write("cut.json", '{"format": "oas-struc')
         self.bad(*estimate, "--structure", "cut.json", says=["cut.json:1"])
         self.write("old.json", '{"format": "oas-structure/0"}')

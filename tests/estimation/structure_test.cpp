@@ -233,6 +233,7 @@ TEST_P(StructureTimings, FixedEntriesAreCertainAndTheRestHasErrorBars) {
   LikelihoodEstimatorOptions options;
   options.structure = structure;
   options.climb.prior = 0.5;  // of zeros nothing is imagined
+  options.regions = true;
   const TransitionEstimate estimate =
       estimate_likelihood(likelihood_rows(rows, {1}),
                           likelihood_starts(model, TransitionModel::uniform(3, 2)), model, options);
@@ -243,16 +244,30 @@ TEST_P(StructureTimings, FixedEntriesAreCertainAndTheRestHasErrorBars) {
     const double value = estimate.transition.values()[i];
     if (structure.is_free(i)) {
       EXPECT_GT(estimate.standard_error[i], 0.0);
+      EXPECT_LE(estimate.joint_region.lower[i], estimate.row_region.lower[i]);
+      EXPECT_LE(estimate.row_region.lower[i], estimate.lower[i]);
+      EXPECT_LE(estimate.lower[i], value);
+      EXPECT_GE(estimate.row_region.upper[i], estimate.upper[i]);
+      EXPECT_GE(estimate.joint_region.upper[i], estimate.row_region.upper[i]);
       held += estimate.lower[i] <= model.transition().values()[i] &&
               model.transition().values()[i] <= estimate.upper[i];
     } else {
       EXPECT_EQ(estimate.standard_error[i], 0.0);
       EXPECT_EQ(estimate.lower[i], structure.fixed_value(i));
       EXPECT_EQ(estimate.upper[i], structure.fixed_value(i));
+      EXPECT_EQ(estimate.joint_region.lower[i], structure.fixed_value(i));
+      EXPECT_EQ(estimate.joint_region.upper[i], structure.fixed_value(i));
       EXPECT_EQ(value, structure.fixed_value(i));
     }
   }
   EXPECT_GE(held, 9);  // of 12
+  for (std::size_t row = 0; row < 6; ++row) {
+    double distance = 0.0;
+    for (std::size_t i = 3 * row; i < 3 * row + 3; ++i) {
+      distance += std::abs(estimate.transition.values()[i] - model.transition().values()[i]);
+    }
+    EXPECT_LE(distance, estimate.joint_region.l1[row]) << row;
+  }
   double visits = 0.0;
   for (const double row : estimate.visits) visits += row;
   EXPECT_NEAR(visits, 20'000, 1.5);

@@ -187,6 +187,8 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
     return bonferroni(errors.centre, values, num_rows, errors.degrees, estimate);
   }
   RowDraws draws = draw_rows(errors, estimate.standard_error);
+  // A row with one free direction is a single entry, whatever the draws say.
+  const double single = critical_value(estimate.confidence, errors.degrees);
   const std::size_t count = draws.largest.front().size();
   std::vector<double> largest(count, 0.0);
   std::vector<double> stretch(count, 0.0);
@@ -203,10 +205,11 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     const bool known = errors.determined[row] != 0;
     estimate.row_region.factor.push_back(
-        known ? upper_quantile(draws.largest[row], estimate.confidence) : unknown);
+        known ? std::max(single, upper_quantile(draws.largest[row], estimate.confidence))
+              : unknown);
     estimate.row_region.l1.push_back(known ? radius : unknown);
   }
-  const double factor = upper_quantile(largest, estimate.confidence);
+  const double factor = std::max(single, upper_quantile(largest, estimate.confidence));
   const double wider = std::max(1.0, upper_quantile(stretch, estimate.confidence));
   for (std::size_t row = 0; row < num_rows; ++row) {
     const bool known = errors.determined[row] != 0;

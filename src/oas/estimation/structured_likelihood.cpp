@@ -89,6 +89,16 @@ void expand_estimate(const TransitionStructure& structure, const std::vector<dou
   expand(estimate.standard_error, false);
   expand(estimate.lower, true);
   expand(estimate.upper, true);
+  for (ConfidenceRegion* region : {&estimate.row_region, &estimate.joint_region}) {
+    if (region->factor.empty()) continue;
+    expand(region->lower, true);
+    expand(region->upper, true);
+    const ConfidenceRegion reduced = *region;
+    for (std::size_t row = 0; row < visits.size(); ++row) {
+      region->factor[row] = reduced.factor[structure.leader(row)];
+      region->l1[row] = structure.mass_left(row) * reduced.l1[structure.leader(row)];
+    }
+  }
 }
 
 LikelihoodEstimate maximize_likelihood(const LikelihoodFunction& likelihood,

@@ -154,6 +154,8 @@ void require_used(const EstimatorInfo& info, const LogEstimationOptions& options
       options.structure.empty() || info.kind == EstimatorKind::likelihood,
       "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
       info.name);
+  OAS_REQUIRE(options.structure.empty() || options.error_bars == ErrorBars::asymptotic,
+              "a bootstrap cannot keep to a structure; take asymptotic error bars");
 }
 
 TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,

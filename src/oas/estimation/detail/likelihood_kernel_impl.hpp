@@ -9,7 +9,6 @@ namespace oas::detail::OAS_KERNEL_NAMESPACE {
 // Four doubles; GCC turns operations on it into what the instruction set has.
 using Quad = double __attribute__((vector_size(32), aligned(32)));
 using LooseQuad = double __attribute__((vector_size(32), aligned(8), may_alias));
-using QuadMask = long long __attribute__((vector_size(32)));
 
 constexpr double kSmallest = 1e-250;  // below, entries of a vector would lose digits
 constexpr double kLargest = 1e250;
