@@ -109,6 +109,7 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
   }
   switch (find_estimator(estimator).kind) {
     case EstimatorKind::moments:
+    case EstimatorKind::weighted:
       return fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
     case EstimatorKind::likelihood:
       return "\n± is the standard error (observed information)\n";

@@ -66,6 +66,37 @@ class Likelihood(CliCase):
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
 
+class Weighted(CliCase):
+    def test_a_blind_sensor_does_not_stop_the_others(self):
+        model = self.model("machine-maintenance")
+        model["observation"][0] = [[0.25] * 4] * 4
+        self.write_model("blind.json", model)
+        self.good("simulate", "blind.json", "--steps", 200000, "-o", "log.csv")
+        weighted = ("estimate", "blind.json", "log.csv", "--estimator", "oas-weighted")
+        self.good(*weighted, "-o", "e.json")
+        about = json.loads(self.read("e.json"))
+        self.assertEqual({row["action"] for row in about["estimate"]["flagged_rows"]}, {"run"})
+        for estimated, true in zip(about["transition"][2], model["transition"][2]):
+            for value, truth in zip(estimated, true):
+                self.assertAlmostEqual(value, truth, delta=0.15)
+        self.bad("estimate", "blind.json", "log.csv", "--estimator", "oas-overlap", says=["run"])
+        rows = self.read("log.csv").decode().splitlines()[1:]
+        bare = [",".join(row.split(",")[:2]) for row in rows]
+        self.write("bare.csv", "\n".join(bare) + "\n")
+        self.bad("estimate", "blind.json", "bare.csv", "--estimator", "oas-weighted",
+                 says=["'run'", "propensity", "oas-ml"])
+        self.bad("estimate", "blind.json", "-", "--estimator", "oas-weighted", stdin="x",
+                 says=["standard input", "twice"])
+
+    def test_threads_and_files(self):
+        self.good("simulate", "robot-corridor", "--steps", 20000, "-o", "a.csv")
+        self.good("simulate", "robot-corridor", "--steps", 20000, "--seed", 2, "-o", "b.csv")
+        for threads in (1, 4):
+            self.good("estimate", "robot-corridor", "a.csv", "b.csv", "--estimator", "oas-weighted",
+                      "--threads", threads, "-o", f"{threads}.json")
+        self.assertEqual(self.read("1.json"), self.read("4.json"))
+
+
 class Structure(CliCase):
     def test_known_zeros_and_equal_rows_help(self):
         model = self.model("network-link")

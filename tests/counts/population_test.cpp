@@ -6,8 +6,10 @@
 #include <cmath>
 #include <vector>
 
+#include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/counts/pair_moments.hpp"
+#include "oas/counts/weighted_pairs.hpp"
 #include "support/random_models.hpp"
 #include "support/worst.hpp"
 
@@ -203,6 +205,147 @@ TEST(Population, PoolingOverPoliciesIsExact) {
   const Matrix pooled = 0.3 * pair_distribution(model, reactive_policy(1)) +
                         0.7 * pair_distribution(model, reactive_policy(2));
   EXPECT_LT(worst_error(model, population_moments(model, pooled)), 1e-12);
+}
+
+// Population moments with weights of our own choice; pairs carry their probability over the
+// propensity of the second action where `options` ask for it.
+PairMoments weighted_population(const Pomdp& model, const Matrix& pairs, const Matrix& policy,
+                                const LeftInverses& inverses, FoldOptions options) {
+  const bool divided = options.inverse_propensity;
+  options.inverse_propensity = true;  // PairFolder's way of taking any weight
+  PairFolder folder(inverses, model.timing(), options);
+  const Matrix weights = divided ? divided_by_propensity(pairs, policy) : pairs;
+  for (int x = 0; x < kSymbols; ++x) {
+    for (int y = 0; y < kSymbols; ++y) {
+      folder.start_run();
+      folder.add(std::vector{Action{x / kObservations}, Action{y / kObservations}},
+                 std::vector{Observation{x % kObservations}, Observation{y % kObservations}},
+                 std::vector{1.0, 1.0 / weights(x, y)});
+    }
+  }
+  return folder.finish().total();
+}
+
+// Marginals as of a log of 10^9 rows with these propensities.
+ObservationMarginals marginals_of(const Matrix& pairs, const Matrix& policy) {
+  ObservationMarginals marginals(kActions, kObservations);
+  for (int x = 0; x < kSymbols; ++x) {
+    for (int y = 0; y < kSymbols; ++y) {
+      const auto cell = static_cast<std::size_t>(y);
+      const double propensity = policy(x, y / kObservations);
+      marginals.counts[cell] += std::llround(1e9 * pairs(x, y));
+      marginals.inverse_squares[cell] += 1e9 * pairs(x, y) / (propensity * propensity);
+    }
+  }
+  marginals.rows = marginals.with_propensity = 1'000'000'000;
+  return marginals;
+}
+
+// The sensor of action 2 shows nothing.
+Pomdp with_blind_action(const Pomdp& model) {
+  PomdpParts parts = model.parts();
+  std::vector<double> values(parts.sensors.values().begin(), parts.sensors.values().end());
+  std::fill(values.end() - kStates * kObservations, values.end(), 1.0 / kObservations);
+  parts.sensors = ObservationModel(kStates, kActions, kObservations, values);
+  return Pomdp(parts);
+}
+
+TEST(WeightedPopulation, WeightsOfLeastVarianceAreExactInBothTimings) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    int by_propensity = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Pomdp model = make_model(timing, seed);
+      const Matrix policy = reactive_policy(seed);
+      const Matrix pairs = pair_distribution(model, policy);
+      const WeightedPairs weights = weighted_pairs(model, marginals_of(pairs, policy), true);
+      by_propensity += weights.fold.inverse_propensity;
+      const PairMoments moments =
+          weighted_population(model, pairs, policy, weights.inverses, weights.fold);
+      EXPECT_LT(worst_error(model, moments), 1e-10) << seed;
+    }
+    EXPECT_GE(by_propensity, timing == Timing::before ? 0 : 20);
+  }
+}
+
+TEST(WeightedPopulation, ABlindSecondActionIsLeftOutByPropensityOnly) {
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Pomdp model = with_blind_action(make_model(Timing::before, seed));
+    const Matrix policy = reactive_policy(seed);
+    const Matrix pairs = pair_distribution(model, policy);
+    const WeightedPairs weights = weighted_pairs(model, marginals_of(pairs, policy), true);
+    ASSERT_EQ(weights.fold.second_weight[2], 0.0);
+    EXPECT_NEAR(weights.fold.second_weight[0] + weights.fold.second_weight[1], 1.0, 1e-12);
+    const PairMoments right =
+        weighted_population(model, pairs, policy, weights.inverses, weights.fold);
+    // The same selection without propensities: what one is tempted to do.
+    FoldOptions tempting;
+    tempting.second_weight = {1.0, 1.0, 0.0};
+    const PairMoments selected =
+        weighted_population(model, pairs, policy, weights.inverses, tempting);
+    for (int a = 0; a < 2; ++a) {
+      EXPECT_LT(transition_error(model, a, right.matrix(a)), 1e-10) << seed;
+      wrong += transition_error(model, a, selected.matrix(a)) > 0.05;
+    }
+    EXPECT_EQ(right.matrix(2).cwiseAbs().maxCoeff(), 0.0);
+  }
+  EXPECT_GT(wrong, 30) << "of 40: selecting pairs by the second action is no way";
+}
+
+TEST(WeightedPopulation, ABlindFirstActionIsLeftOutFreelyInAfterTiming) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Pomdp model = with_blind_action(make_model(Timing::after, seed));
+    const Matrix policy = reactive_policy(seed);
+    const Matrix pairs = pair_distribution(model, policy);
+    const WeightedPairs weights = weighted_pairs(model, marginals_of(pairs, policy), true);
+    ASSERT_EQ(weights.fold.first_weight[2], 0.0);
+    const PairMoments moments =
+        weighted_population(model, pairs, policy, weights.inverses, weights.fold);
+    for (int a = 0; a < 2; ++a) {
+      EXPECT_LT(transition_error(model, a, moments.matrix(a)), 1e-10) << seed;
+    }
+  }
+}
+
+TEST(WeightedPopulation, WithoutPropensitiesABlindSensorIsRefused) {
+  const Pomdp model = with_blind_action(make_model(Timing::before, 1));
+  const Matrix policy = reactive_policy(1);
+  ObservationMarginals marginals = marginals_of(pair_distribution(model, policy), policy);
+  marginals.with_propensity = 0;
+  EXPECT_THROW(static_cast<void>(weighted_pairs(model, marginals, true)), InvalidArgument);
+  EXPECT_NO_THROW(static_cast<void>(weighted_pairs(model, marginals, false)));
+  marginals.with_propensity = marginals.certain = marginals.rows;
+  EXPECT_THROW(static_cast<void>(weighted_pairs(model, marginals, true)), InvalidArgument);
+}
+
+// Gauss-Markov: with W = 1/P(o) every component has the least variance among left inverses.
+TEST(WeightedPopulation, TheWeightedInverseHasTheLeastVariance) {
+  double gain = 0.0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Pomdp model = make_model(Timing::before, seed);
+    const Matrix policy = reactive_policy(seed);
+    const ObservationMarginals marginals = marginals_of(pair_distribution(model, policy), policy);
+    const LeftInverses plain(model);
+    const LeftInverses weighted = weighted_pairs(model, marginals, true).inverses;
+    for (int a = 0; a < kActions; ++a) {
+      const Matrix left = weighted.transposed(a).transpose();
+      const Matrix identity = left * model.sensors().matrix(Action{a});
+      EXPECT_LT((identity - Matrix::Identity(kStates, kStates)).norm(), 1e-9);
+      Vector probabilities(kObservations);
+      for (int o = 0; o < kObservations; ++o) {
+        const auto cell = static_cast<std::size_t>(a * kObservations + o);
+        probabilities(o) = static_cast<double>(marginals.counts[cell]);
+      }
+      for (int s = 0; s < kStates; ++s) {
+        const auto variance = [&](const LeftInverses& inverses) {
+          return inverses.transposed(a).col(s).cwiseAbs2().dot(probabilities);
+        };
+        EXPECT_LE(variance(weighted), variance(plain) * (1.0 + 1e-6));
+        gain += variance(plain) / variance(weighted) / (20.0 * kActions * kStates);
+      }
+    }
+  }
+  EXPECT_GT(gain, 1.05);
 }
 
 // Proof that the tests above see a transposed answer.

@@ -10,13 +10,23 @@
 
 namespace oas {
 
-/// For every action the Moore-Penrose left inverse L_a (S×O) of the sensor matrix Z_a, column by
-/// column: column(a, o) is what one observation says about the state, E[column | s] = e_s.
+/// For every action a left inverse L_a (S×O) of the sensor matrix Z_a, Moore-Penrose's unless
+/// weights are given, column by column: column(a, o) is what one observation says about the state,
+/// E[column | s] = e_s.
 class LeftInverses {
  public:
   /// Throws InvalidArgument naming the action and its smallest singular values when some Z_a has
   /// linearly dependent columns: then no left inverse exists. O(A O S²).
   explicit LeftInverses(const Pomdp& model);
+
+  /// Weighted left inverses L_a = (Z_aᵀ W_a Z_a)⁻¹ Z_aᵀ W_a, W_a = diag(weights[a][·]), all
+  /// positive. With one over the probability of each observation they have the least variance among
+  /// all left inverses (Gauss-Markov). A sensor with dependent columns, which has none, gets 0 and
+  /// sees() says so.
+  LeftInverses(const Pomdp& model, std::span<const double> weights);
+
+  /// Whether the columns of Z_a are independent; always true without weights.
+  [[nodiscard]] bool sees(Action action) const { return alpha(action) > 0.0; }
 
   [[nodiscard]] int num_states() const { return num_states_; }
   [[nodiscard]] int num_actions() const { return static_cast<int>(alpha_.size()); }
@@ -32,7 +42,7 @@ class LeftInverses {
   [[nodiscard]] MatrixView transposed(int action) const {
     return {column(action, 0), num_observations_, num_states_};
   }
-  /// σ_S(Z_a): how revealing the sensor is under this action.
+  /// σ_S(Z_a): how revealing the sensor is under this action; 0 when its columns are dependent.
   [[nodiscard]] double alpha(Action action) const {
     return alpha_[static_cast<std::size_t>(action)];
   }

@@ -38,7 +38,9 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
       batch_pairs_(kFirstBatchPairs) {
   const auto symbols = static_cast<std::int64_t>(inverses.num_actions()) *
                        static_cast<std::int64_t>(inverses.num_observations());
-  if (!options.inverse_propensity && symbols * symbols <= options.max_dense_cells) {
+  const bool weighted =
+      options.inverse_propensity || !options.first_weight.empty() || !options.second_weight.empty();
+  if (!weighted && symbols * symbols <= options.max_dense_cells) {
     counts_.emplace(inverses.num_actions(), inverses.num_observations());
   }
   series_.batches.reserve(kMaxBatches + 1);
@@ -70,6 +72,12 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
     const bool seen = row.observation != kMissing;
     series_.missing += !seen;
     if (previous_ && seen && !(options_.pairing == Pairing::disjoint && first_of_pair_)) {
+      if (!options_.first_weight.empty()) {
+        weight *= options_.first_weight[static_cast<std::size_t>(previous_->action)];
+      }
+      if (!options_.second_weight.empty()) {
+        weight *= options_.second_weight[static_cast<std::size_t>(row.action)];
+      }
       add_pair(*previous_, row, weight);
     }
     previous_ = seen ? std::optional(row) : std::nullopt;

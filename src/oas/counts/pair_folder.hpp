@@ -34,6 +34,10 @@ struct FoldOptions {
   /// Weight every pair by 1/π(a_t | history) of its second row; `after` timing with a policy that
   /// reacts to observations needs this.
   bool inverse_propensity = false;
+  /// [a]: further factors of a pair's weight, by the action of its first and of its second row;
+  /// empty: 1. Which of them leave the estimate consistent: counts/weighted_pairs.hpp.
+  std::vector<double> first_weight;
+  std::vector<double> second_weight;
   /// At most this many cells of (A O)² are counted exactly and projected batch by batch; beyond, or
   /// with weights, moments are summed pair by pair, which needs A S² numbers only.
   std::int64_t max_dense_cells = 1 << 16;

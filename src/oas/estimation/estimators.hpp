@@ -11,6 +11,7 @@ namespace oas {
 /// that runs estimators by name (experiments/log_estimation, experiments/row_estimator).
 enum class EstimatorKind {
   moments,     ///< moments of pairs of rows: estimate_oas()
+  weighted,    ///< the same with weights from a first reading: weighted_pairs(), estimate_oas()
   likelihood,  ///< the rows themselves: estimate_likelihood()
   posterior,   ///< the rows in their order, once: ParticleEstimator
   spectral,    ///< counts of triples of rows: estimate_spectral()

@@ -42,9 +42,11 @@ void solve_row(const PairMoments& total, int action, int state, std::span<double
   estimate.clipped.push_back(positive > 0.0 ? negative / (positive + negative) : 1.0);
   if (positive <= 0.0) {
     const bool unseen = estimate.pairs[static_cast<std::size_t>(action)] == 0;
-    estimate.flagged.push_back(
-        {Action{action}, State{state},
-         unseen ? "the action was never seen in a pair" : "no positive mass is left"});
+    const bool blind = estimate.alpha[static_cast<std::size_t>(action)] == 0.0;
+    estimate.flagged.push_back({Action{action}, State{state},
+                                unseen  ? "the action was never seen in a pair"
+                                : blind ? "its sensor is blind, so that pairs cannot show it"
+                                        : "no positive mass is left"});
   }
   for (int next = 0; next < total.num_states; ++next) {
     values[static_cast<std::size_t>(next)] =

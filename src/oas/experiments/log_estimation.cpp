@@ -1,11 +1,13 @@
 #include "oas/experiments/log_estimation.hpp"
 
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
+#include "oas/counts/weighted_pairs.hpp"
 #include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
@@ -72,16 +74,16 @@ void check_positivity(const MomentSeries& series, const FoldOptions& options,
   }
 }
 
-TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::string> paths,
-                                       const LogEstimationOptions& options, Parallelism parallelism,
-                                       const RowsRead& progress) {
+// The moments of all files, by these inverses and weights.
+TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inverses,
+                                     const FoldOptions& fold, std::span<const std::string> paths,
+                                     const LogEstimationOptions& options, Parallelism parallelism,
+                                     const RowsRead& progress) {
   OasOptions oas_options;
   oas_options.name = options.estimator;
   oas_options.confidence = options.confidence;
   oas_options.regions = true;
   oas_options.validate();
-  const FoldOptions fold = fold_options(model, options);
-  const LeftInverses inverses(model);
   std::vector<MomentSeries> parts(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     parts[i] = fold_file(paths[i], model, inverses, fold, progress);
@@ -95,6 +97,40 @@ TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::
     bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
   }
   return estimate;
+}
+
+TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::string> paths,
+                                       const LogEstimationOptions& options, Parallelism parallelism,
+                                       const RowsRead& progress) {
+  const FoldOptions fold = fold_options(model, options);
+  return estimate_by_pairs(model, LeftInverses(model), fold, paths, options, parallelism, progress);
+}
+
+// Files are read twice: for the weights, and for the moments.
+TransitionEstimate estimate_by_weighted_moments(const Pomdp& model,
+                                                std::span<const std::string> paths,
+                                                const LogEstimationOptions& options,
+                                                Parallelism parallelism, const RowsRead& progress) {
+  for (const std::string& path : paths) {
+    OAS_REQUIRE(path != "-" && !std::filesystem::is_fifo(path),
+                "{}: estimator {} reads a log twice, which a pipe does not allow. Put it into a "
+                "file, or take oas-overlap",
+                input_name(path), options.estimator);
+  }
+  std::vector<ObservationMarginals> readings(paths.size());
+  parallel_for(paths.size(), parallelism, [&](std::size_t i) {
+    readings[i] = ObservationMarginals(model.num_actions(), model.num_observations());
+    LogReader reader(paths[i], model);
+    for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+      readings[i].add(block.rows.actions, block.rows.observations, block.rows.propensities);
+    }
+  });
+  ObservationMarginals marginals;
+  for (const ObservationMarginals& reading : readings) marginals.add(reading);
+  const WeightedPairs weights =
+      weighted_pairs(model, marginals, !options.actions_ignore_observations);
+  return estimate_by_pairs(model, weights.inverses, weights.fold, paths, options, parallelism,
+                           progress);
 }
 
 // Moments for a start: weighted where the log has propensities, and good enough where it has none.
@@ -212,6 +248,8 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
   switch (info.kind) {
     case EstimatorKind::moments:
       return estimate_by_moments(model, paths, options, parallelism, report);
+    case EstimatorKind::weighted:
+      return estimate_by_weighted_moments(model, paths, options, parallelism, report);
     case EstimatorKind::likelihood:
       return estimate_by_likelihood(model, paths, options, parallelism, report);
     case EstimatorKind::posterior:

@@ -48,6 +48,7 @@ using RowsRead = std::function<void(std::int64_t rows)>;
 /// Moments: files are read once, in parallel. Throws InvalidArgument that explains itself when the
 /// log cannot identify the model: an `after` log without propensities, or whose propensities are
 /// all 1, from a policy that may react.
+/// Weighted moments: files are read twice; pipes are refused.
 /// Likelihood: files are read in their order, and again in every pass when they are larger than
 /// options.memory_limit; valid under every policy. `progress` is also told the rows of every pass.
 /// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that

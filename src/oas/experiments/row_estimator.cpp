@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "oas/counts/pair_folder.hpp"
+#include "oas/counts/weighted_pairs.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
@@ -45,6 +46,36 @@ class MomentRows final : public RowEstimator {
   const Pomdp& model_;
   LeftInverses inverses_;
   PairFolder folder_;
+  OasOptions options_;
+};
+
+// Keeps the rows, since the weights depend on all of them.
+class WeightedRows final : public RowEstimator {
+ public:
+  WeightedRows(const EstimatorInfo& info, const Pomdp& model, bool reacts)
+      : model_(model), reacts_(reacts), marginals_(model.num_actions(), model.num_observations()) {
+    options_.name = info.name;
+  }
+
+  void add(const Trajectory& rows) override {
+    marginals_.add(rows.actions, rows.observations, rows.propensities);
+    rows_.push_back({rows.actions, rows.observations, rows.propensities, {}, {}});
+  }
+
+  TransitionEstimate estimate() override {
+    const WeightedPairs weights = weighted_pairs(model_, marginals_, reacts_);
+    PairFolder folder(weights.inverses, model_.timing(), weights.fold);
+    for (const Trajectory& rows : rows_) {
+      folder.add(rows.actions, rows.observations, rows.propensities);
+    }
+    return estimate_oas(folder.finish(), weights.inverses, model_, options_);
+  }
+
+ private:
+  const Pomdp& model_;
+  bool reacts_;
+  ObservationMarginals marginals_;
+  std::vector<Trajectory> rows_;
   OasOptions options_;
 };
 
@@ -120,6 +151,8 @@ std::unique_ptr<RowEstimator> make_row_estimator(const std::string& name, const 
       return std::make_unique<ParticleRows>(model, rng);
     case EstimatorKind::spectral:
       return std::make_unique<SpectralRows>(model, rng);
+    case EstimatorKind::weighted:
+      return std::make_unique<WeightedRows>(info, model, reacts);
     case EstimatorKind::moments:
       break;
   }

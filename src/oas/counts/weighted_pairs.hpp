@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/core/index.hpp"
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// What a first reading of a log tells about the weights of its pairs. Parts (files) are added in
+/// their order.
+struct ObservationMarginals {
+  ObservationMarginals() = default;
+  ObservationMarginals(int num_actions, int num_observations);
+
+  /// Rows in any number of pieces; `propensities` may be empty.
+  void add(std::span<const Action> actions, std::span<const Observation> observations,
+           std::span<const double> propensities);
+  void add(const ObservationMarginals& other);
+
+  int num_actions = 0;
+  int num_observations = 0;
+  std::vector<std::int64_t> counts;     ///< [a][o]
+  std::vector<double> inverse_squares;  ///< [a][o]: Σ 1/π² over rows with a propensity
+  std::int64_t rows = 0;                ///< with an observation
+  std::int64_t with_propensity = 0;     ///< of these
+  std::int64_t certain = 0;             ///< of these, with propensity 1
+};
+
+/// How the moments of `oas-weighted` are summed: left inverses and weights of pairs.
+struct WeightedPairs {
+  LeftInverses inverses;
+  FoldOptions fold;
+  std::string note;  ///< one line for people: which weights, and why
+};
+
+/// The weights of least variance that leave the moments consistent.
+///
+/// Left inverses weighted by 1/P̂(o|a), P̂ the log's own marginals (half a row added to each), in
+/// both timings. With u_a the mean of ‖L_a(:,o)‖², the noise that a reading under a brings in:
+///
+/// `before`. The second action a' was chosen knowing o_t, so pairs must not be selected or weighted
+/// by it: E[1{a'} | o_t] varies with o_t, and D_a is no longer proportional to T_a. Divided by its
+/// propensity it may be: Σ_{a'} π(a'|h) · c_{a'}/π(a'|h) · e_s' = e_s' for every history h whenever
+/// Σ c = 1. So pairs are weighted by c_{a'}/π(a_{t+1}|h), c_{a'} ∝ 1/v_{a'} with v_{a'} the mean of
+/// ‖L_{a'}(:,o')‖²/π² over all rows, which minimises Σ c² v; a blind sensor has c = 0. Where the
+/// plain sum (c_{a'} = π(a'|h), no propensities) has less noise, it is taken, if no sensor is
+/// blind.
+/// `after`. The first action was chosen before anything was seen of the two states, so any weights
+/// by it are right: 1/u, 0 for blind sensors; and 1/π of the second row as always.
+/// If actions ignore observations (`reacts` false) weights by either action need no propensities.
+///
+/// The rows of T_a of an action whose own sensor is blind cannot be learned from pairs: they come
+/// out empty. Throws InvalidArgument that explains itself when a sensor is blind in `before` timing
+/// and the log has no propensities, or only ones of 1, and when no sensor sees. O(A O S²).
+[[nodiscard]] WeightedPairs weighted_pairs(const Pomdp& model,
+                                           const ObservationMarginals& marginals, bool reacts);
+
+}  // namespace oas
