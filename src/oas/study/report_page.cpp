@@ -78,8 +78,7 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "–";
   const double size = std::abs(value);
-  if (size >= 1e5 && size < 1e9) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.4g}", value);
+  return size >= 1e3 && size < 1e9 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
 std::string number_cell(double value) {
@@ -110,7 +109,7 @@ std::string curves_table(const FigureData& figure) {
   const bool panels = !spec.panel.empty();
   const bool paired = !spec.paired.empty();
   std::string text = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
-  if (panels) text += head_cell(spec.panel_label, true);
+  if (panels) text += head_cell(spec.panel_label.empty() ? spec.panel : spec.panel_label, true);
   text += head_cell(spec.series, true) + head_cell("runs") + head_cell("at " + spec.x) +
           head_cell(spec.y) + head_cell("95 % interval") + head_cell("exponent") +
           head_cell("95 % interval");
