@@ -12,9 +12,11 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/core/markup.hpp"
 #include "oas/io/model_file.hpp"
+#include "oas/model/continuous_json.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
@@ -79,6 +81,19 @@ ReadModel load_read_model(const std::string& name, const Common& common) {
   }
   detail::throw_invalid_argument(
       fmt::format("{}: no such file, and no problem of that name (known: {})", name, names));
+}
+
+AnyModel load_any_model(const std::string& name, const Common& common) {
+  if (file_exists(name)) {
+    const std::string text = read_text_file(name);
+    if (is_continuous_model(text)) return parse_continuous_model(text, name);
+  }
+  return load_model(name, common);
+}
+
+const Pomdp& chain_of(const AnyModel& model) {
+  const auto* continuous = std::get_if<ContinuousPomdp>(&model);
+  return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(model);
 }
 
 bool is_json_output(const std::string& path) {

@@ -5,11 +5,13 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/parallel.hpp"
 #include "oas/io/model_text.hpp"
+#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 
 /// What the verbs of `oas` share. A verb is one file: it declares its options, calls the library,
@@ -44,6 +46,12 @@ void add_model_argument(CLI::App& verb, const char* name, std::string& model, co
 [[nodiscard]] Pomdp load_model(const std::string& name);
 /// The same with all that the reader knows; its warnings are printed already.
 [[nodiscard]] ReadModel load_read_model(const std::string& name, const Common& common);
+
+/// The same for verbs that also take models with real-valued observations, or with none.
+using AnyModel = std::variant<Pomdp, ContinuousPomdp>;
+[[nodiscard]] AnyModel load_any_model(const std::string& name, const Common& common);
+/// What both kinds have in common: all but the sensors of a model with real-valued observations.
+[[nodiscard]] const Pomdp& chain_of(const AnyModel& model);
 
 /// Whether a model that is written there is JSON: by the ending, always for pipes and devices.
 /// Throws InvalidArgument that lists the known endings.
@@ -131,6 +139,7 @@ void add_calibrate(CLI::App& app);
 void add_estimate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_discretise(CLI::App& app);
 void add_filter(CLI::App& app);
 void add_score(CLI::App& app);
 void add_plan(CLI::App& app);

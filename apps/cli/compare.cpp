@@ -65,7 +65,8 @@ void check_comparable(const Options& options, const Pomdp& truth, const Pomdp& e
 }
 
 void run(const Options& options) {
-  const Pomdp truth = load_model(options.model, options.common);
+  const AnyModel loaded = load_any_model(options.model, options.common);
+  const Pomdp& truth = chain_of(loaded);
   const EstimateDocument estimate = read_estimate(options.estimate);
   check_comparable(options, truth, estimate.model);
   if (!(truth.states() == estimate.model.states() && truth.actions() == estimate.model.actions())) {

@@ -9,7 +9,9 @@
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/structure_json.hpp"
+#include "oas/experiments/continuous_estimation.hpp"
 #include "oas/experiments/log_estimation.hpp"
+#include "oas/io/log_reader.hpp"
 
 namespace oas::cli {
 
@@ -22,6 +24,7 @@ struct Options {
   LogEstimationOptions estimation;
   std::vector<std::string> structures;
   std::string simultaneous;  // row, all or empty
+  CellSearchOptions cells;
   std::string output;
 };
 
@@ -122,22 +125,46 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
   return {};
 }
 
-void run(Options options) {
-  const Pomdp model = load_model(options.model, options.common);
-  options.estimation.structure = read_structures(options.structures, model);
+// A finite model takes a log of likelihoods like one without sensors.
+TransitionEstimate estimate_model(const Options& options, const AnyModel& model,
+                                  const RowsRead& progress) {
+  const auto parallelism = options.common.parallelism();
+  if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
+    return estimate_from_logs(*continuous, options.logs, options.estimation, options.cells,
+                              parallelism, progress);
+  }
+  const Pomdp& finite = std::get<Pomdp>(model);
+  if (!options.logs.empty() && log_brings_likelihoods(options.logs.front())) {
+    return estimate_from_logs(ContinuousPomdp(finite), options.logs, options.estimation,
+                              options.cells, parallelism, progress);
+  }
+  return estimate_from_logs(finite, options.logs, options.estimation, parallelism, progress);
+}
+
+void write_output(const Options& options, const AnyModel& model,
+                  const TransitionEstimate& estimate) {
   const bool as_json = options.output.empty() || is_json_output(options.output);
-  Progress progress(options.common, "rows", 0);
-  const TransitionEstimate estimate =
-      estimate_from_logs(model, options.logs, options.estimation, options.common.parallelism(),
-                         [&](std::int64_t rows) { progress.add(rows); });
   if (!as_json) {
-    write_model_file(options.output, model.with_transition(estimate.transition), "FILE.json",
-                     options.common);
+    write_model_file(options.output, std::get<Pomdp>(model).with_transition(estimate.transition),
+                     "FILE.json", options.common);
     warn(options.common,
          fmt::format("{}: holds the model alone; error bars need a .json file", options.output));
   } else if (!options.output.empty()) {
-    write_estimate(options.output, model, estimate);
+    std::visit([&](const auto& value) { write_estimate(options.output, value, estimate); }, model);
   }
+}
+
+void run(Options options) {
+  const AnyModel loaded = load_any_model(options.model, options.common);
+  const Pomdp& model = chain_of(loaded);
+  options.estimation.structure = read_structures(options.structures, model);
+  OAS_REQUIRE(std::holds_alternative<Pomdp>(loaded) || options.output.empty() ||
+                  is_json_output(options.output),
+              "{}: only .json files hold models with real-valued observations", options.output);
+  Progress progress(options.common, "rows", 0);
+  const TransitionEstimate estimate =
+      estimate_model(options, loaded, [&](std::int64_t rows) { progress.add(rows); });
+  write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json) print_json(estimate_to_json(model, estimate)["estimate"]);
   std::string text = estimate.brief() + "\n";
@@ -211,6 +238,11 @@ void add_estimate(CLI::App& app) {
                    "Estimator particle: number of particles")
       ->capture_default_str();
   verb->add_option("--seed", options->estimation.seed, "Random numbers of particle and bootstraps")
+      ->capture_default_str();
+  verb->add_option("--cells", options->cells.cells,
+                   "Real-valued observations, moments: cells (default: twice the states)");
+  verb->add_option("--search", options->cells.method,
+                   "Real-valued observations, moments: search for cells, random or refined")
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
                    "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx");

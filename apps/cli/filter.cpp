@@ -26,6 +26,8 @@ struct Options {
 struct Run {
   std::vector<Action> actions;
   std::vector<Observation> observations;
+  std::vector<double> readings;     // [row][component], where observations are real-valued
+  std::vector<double> likelihoods;  // [row][state], then
 };
 
 struct Totals {
@@ -37,8 +39,12 @@ struct Totals {
   std::vector<double> last_belief;
 };
 
-std::string header(const Pomdp& model) {
-  std::string text = "run,step,action,observation";
+std::string header(const Pomdp& model, std::size_t components) {
+  std::string text = "run,step,action";
+  if (components == 1) text += ",observation";
+  for (std::size_t i = 0; components > 1 && i < components; ++i) {
+    text += fmt::format(",observation_{}", i + 1);
+  }
   for (const char* what : {"belief", "smoothed"}) {
     for (int s = 0; s < model.num_states(); ++s) {
       text += "," + csv_cell(fmt::format("{}_{}", what, model.states()[s]));
@@ -51,43 +57,77 @@ void append(std::string& line, std::span<const double> values) {
   for (const double value : values) fmt::format_to(std::back_inserter(line), ",{:.6g}", value);
 }
 
+// The cells of what was observed; those of a log with likelihoods are not repeated.
+std::string observed(const Pomdp& model, const Run& run, std::size_t t, std::size_t components) {
+  const bool seen = t < run.actions.size() && run.observations[t] != kMissing;
+  if (run.likelihoods.empty()) {
+    return seen ? csv_cell(model.observations()[run.observations[t]]) : "";
+  }
+  if (!seen || run.readings.empty()) return std::string(components - 1, ',');
+  return fmt::format("{}",
+                     fmt::join(std::span(run.readings).subspan(t * components, components), ","));
+}
+
+void smooth_run(const Pomdp& model, const Run& run, const SmoothedRow& receive) {
+  if (run.likelihoods.empty()) {
+    smooth(model, run.actions, run.observations, receive);
+  } else {
+    smooth_likelihoods(model, run.actions, run.likelihoods, receive);
+  }
+}
+
 void write_run(const Pomdp& model, const Run& run, AtomicFile& out, Progress& progress,
                Totals& totals) {
   std::string text;
   const std::size_t n = run.actions.size();
   const std::int64_t number = totals.runs++;
-  smooth(model, run.actions, run.observations,
-         [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
-             double probability) {
-           const bool last = t == n;
-           const bool seen = !last && run.observations[t] != kMissing;
-           fmt::format_to(std::back_inserter(text), "{},{},{},{}", number, t,
-                          last ? "" : csv_cell(model.actions()[run.actions[t]]),
-                          seen ? csv_cell(model.observations()[run.observations[t]]) : "");
-           append(text, belief);
-           append(text, smoothed);
-           const auto best = std::max_element(smoothed.begin(), smoothed.end()) - smoothed.begin();
-           text += fmt::format(",{}\n", csv_cell(model.states()[static_cast<int>(best)]));
-           if (seen && probability > 0.0) totals.log_likelihood += std::log(probability);
-           totals.seen += seen && probability > 0.0;
-           totals.impossible += seen && !(probability > 0.0);
-           if (last) totals.last_belief.assign(belief.begin(), belief.end());
-           if (text.size() > (1 << 16) || last) {
-             out.write(text);
-             text.clear();
-             progress.add(0);
-           }
-         });
+  const std::size_t components = std::max<std::size_t>(run.readings.size() / n, 1);
+  smooth_run(model, run,
+             [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
+                 double probability) {
+               const bool last = t == n;
+               const bool seen = !last && run.observations[t] != kMissing;
+               fmt::format_to(std::back_inserter(text), "{},{},{},{}", number, t,
+                              last ? "" : csv_cell(model.actions()[run.actions[t]]),
+                              observed(model, run, t, components));
+               append(text, belief);
+               append(text, smoothed);
+               const auto best =
+                   std::max_element(smoothed.begin(), smoothed.end()) - smoothed.begin();
+               text += fmt::format(",{}\n", csv_cell(model.states()[static_cast<int>(best)]));
+               if (seen && probability > 0.0) totals.log_likelihood += std::log(probability);
+               totals.seen += seen && probability > 0.0;
+               totals.impossible += seen && !(probability > 0.0);
+               if (last) totals.last_belief.assign(belief.begin(), belief.end());
+               if (text.size() > (1 << 16) || last) {
+                 out.write(text);
+                 text.clear();
+                 progress.add(0);
+               }
+             });
   totals.rows += static_cast<std::int64_t>(n);
   progress.add(static_cast<std::int64_t>(n));
 }
 
-Totals filter_log(const Options& options, const Pomdp& model, AtomicFile& out) {
+// The part of row t of a column with several numbers per row.
+void append_part(const std::vector<double>& column, std::size_t t, std::size_t rows,
+                 std::vector<double>& out) {
+  const std::size_t width = column.size() / rows;
+  const auto first = column.begin() + static_cast<std::ptrdiff_t>(t * width);
+  out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
+}
+
+Totals filter_log(const Options& options, const AnyModel& any, AtomicFile& out) {
   Progress progress(options.common, "rows filtered", 0);
-  LogReader reader(options.log, model);
+  const Pomdp& model = chain_of(any);
+  LogReader reader =
+      std::visit([&](const auto& value) { return LogReader(options.log, value); }, any);
   Totals totals;
   Run run;
-  out.write(header(model));
+  const auto* continuous = std::get_if<ContinuousPomdp>(&any);
+  const bool vector = continuous != nullptr && !reader.has_likelihood();
+  const auto components = static_cast<std::size_t>(vector ? continuous->sensors().dimension() : 1);
+  out.write(header(model, components));
   const auto close_run = [&] {
     if (!run.actions.empty()) write_run(model, run, out, progress, totals);
     run = {};
@@ -101,6 +141,8 @@ Totals filter_log(const Options& options, const Pomdp& model, AtomicFile& out) {
       }
       run.actions.push_back(block.rows.actions[t]);
       run.observations.push_back(block.rows.observations[t]);
+      append_part(block.readings, t, block.rows.size(), run.readings);
+      append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
     }
   }
   close_run();
@@ -108,10 +150,11 @@ Totals filter_log(const Options& options, const Pomdp& model, AtomicFile& out) {
 }
 
 void run(const Options& options) {
-  const Pomdp model = load_model(options.model, options.common);
+  const AnyModel any = load_any_model(options.model, options.common);
+  const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to filter with", options.model);
   AtomicFile out(options.output);
-  const Totals totals = filter_log(options, model, out);
+  const Totals totals = filter_log(options, any, out);
   out.commit();
   if (totals.impossible > 0) {
     warn(options.common, fmt::format("{} observations have probability 0 under this model and were "

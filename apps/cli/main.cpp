@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
   add_estimate(app);
   add_compare(app);
   add_convert(app);
+  add_discretise(app);
   add_filter(app);
   add_score(app);
   add_plan(app);

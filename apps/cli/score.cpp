@@ -61,6 +61,27 @@ std::string to_text(const std::vector<std::string>& names, const LogScore& score
                      big_number(static_cast<double>(score.missing)), table.text());
 }
 
+LogScore score_files(const Options& options) {
+  std::vector<Pomdp> finite;
+  std::vector<ContinuousPomdp> continuous;
+  for (const std::string& file : options.files) {
+    const AnyModel model = load_any_model(file, options.common);
+    OAS_REQUIRE(chain_of(model).has_transition(), "{}: has no transition model to score", file);
+    if (const auto* value = std::get_if<ContinuousPomdp>(&model)) {
+      continuous.push_back(*value);
+    } else {
+      finite.push_back(std::get<Pomdp>(model));
+    }
+    OAS_REQUIRE(finite.empty() || continuous.empty(),
+                "{}: finite and real-valued observations cannot be compared", file);
+  }
+  Progress progress(options.common, "rows", 0);
+  const auto parallelism = options.common.parallelism();
+  const RowsRead report = [&](std::int64_t rows) { progress.add(rows); };
+  return finite.empty() ? score_logs(continuous, options.logs, parallelism, report)
+                        : score_logs(finite, options.logs, parallelism, report);
+}
+
 void run(Options options) {
   if (options.logs.empty()) {  // oas score MODEL LOG…
     OAS_REQUIRE(
@@ -69,15 +90,8 @@ void run(Options options) {
     options.logs.assign(options.files.begin() + 1, options.files.end());
     options.files.resize(1);
   }
-  std::vector<Pomdp> models;
-  for (const std::string& file : options.files) {
-    models.push_back(load_model(file, options.common));
-    OAS_REQUIRE(models.back().has_transition(), "{}: has no transition model to score", file);
-  }
-  Progress progress(options.common, "rows", 0);
-  const LogScore score = score_logs(models, options.logs, options.common.parallelism(),
-                                    [&](std::int64_t rows) { progress.add(rows); });
-  for (std::size_t m = 0; m < models.size(); ++m) {
+  const LogScore score = score_files(options);
+  for (std::size_t m = 0; m < options.files.size(); ++m) {
     if (score.impossible_rows[m] > 0) {
       warn(options.common,
            fmt::format("{}: {} rows are impossible under this model", options.files[m],

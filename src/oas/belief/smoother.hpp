@@ -23,4 +23,9 @@ using SmoothedRow = std::function<void(std::size_t t, std::span<const double> be
 void smooth(const Pomdp& model, std::span<const Action> actions,
             std::span<const Observation> observations, const SmoothedRow& receive);
 
+/// The same for rows that bring likelihoods p(o | s, a) [row][state], all 1 where nothing was seen;
+/// `probability` is then the density of the observation. The sensors of `chain` are not looked at.
+void smooth_likelihoods(const Pomdp& chain, std::span<const Action> actions,
+                        std::span<const double> likelihoods, const SmoothedRow& receive);
+
 }  // namespace oas

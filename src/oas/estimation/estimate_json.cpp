@@ -7,6 +7,7 @@
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/core/version.hpp"
+#include "oas/model/continuous_json.hpp"
 #include "oas/model/model_json.hpp"
 
 namespace oas {
@@ -80,12 +81,9 @@ ConfidenceRegion region_from_json(const JsonView& json, int actions, int states)
   return region;
 }
 
-}  // namespace
-
-Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
+Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   const int s = model.num_states();
   const int a = model.num_actions();
-  Json document = model_to_json(model.with_transition(estimate.transition));
   Json about;
   about["estimator"] = estimate.estimator;
   about["version"] = version();
@@ -118,12 +116,32 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
                                {"all", region_to_json(estimate.joint_region, a, s)}};
     }
   }
-  document["estimate"] = std::move(about);
+  return about;
+}
+
+}  // namespace
+
+Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
+  Json document = model_to_json(model.with_transition(estimate.transition));
+  document["estimate"] = about_estimate(model, estimate);
+  return document;
+}
+
+Json estimate_to_json(const ContinuousPomdp& model, const TransitionEstimate& estimate) {
+  Json document = model_to_json(model.with_transition(estimate.transition));
+  document["estimate"] = about_estimate(model.chain(), estimate);
   return document;
 }
 
 EstimateDocument parse_estimate(std::string_view text, const std::string& file) {
-  EstimateDocument document{parse_model(text, file), {}, 0.0, {}, {}, {}, {}};
+  EstimateDocument document{is_continuous_model(text) ? parse_continuous_model(text, file).chain()
+                                                      : parse_model(text, file),
+                            {},
+                            0.0,
+                            {},
+                            {},
+                            {},
+                            {}};
   const Json json = parse_json(text, file);
   const JsonView root(json, file);
   if (!document.model.has_transition()) root.fail("key \"transition\" is missing");
@@ -150,6 +168,11 @@ EstimateDocument read_estimate(const std::string& path) {
 }
 
 void write_estimate(const std::string& path, const Pomdp& model,
+                    const TransitionEstimate& estimate) {
+  write_text_file(path, dump_json(estimate_to_json(model, estimate)));
+}
+
+void write_estimate(const std::string& path, const ContinuousPomdp& model,
                     const TransitionEstimate& estimate) {
   write_text_file(path, dump_json(estimate_to_json(model, estimate)));
 }

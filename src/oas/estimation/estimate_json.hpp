@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oas/estimation/transition_estimate.hpp"
+#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
@@ -15,9 +16,12 @@ namespace oas {
 [[nodiscard]] nlohmann::ordered_json estimate_to_json(const Pomdp& model,
                                                       const TransitionEstimate& estimate);
 
+[[nodiscard]] nlohmann::ordered_json estimate_to_json(const ContinuousPomdp& model,
+                                                      const TransitionEstimate& estimate);
+
 /// An estimate file read back: the learned model, and its intervals where it has them.
 struct EstimateDocument {
-  Pomdp model;
+  Pomdp model;  ///< where observations are real-valued, without them: ContinuousPomdp::chain()
   std::string estimator;      ///< empty for a plain model file
   double confidence = 0.0;    ///< 0: no intervals
   std::vector<double> lower;  ///< [a][s][s']
@@ -32,6 +36,8 @@ struct EstimateDocument {
 
 /// Writes it; the file appears complete or not at all.
 void write_estimate(const std::string& path, const Pomdp& model,
+                    const TransitionEstimate& estimate);
+void write_estimate(const std::string& path, const ContinuousPomdp& model,
                     const TransitionEstimate& estimate);
 
 }  // namespace oas

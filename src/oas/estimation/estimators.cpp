@@ -19,6 +19,8 @@ constexpr std::array kEstimators = {
     EstimatorInfo{"oas-weighted",
                   "oas-overlap with weights of least variance; allows blind sensors",
                   "docs/estimation.md", EstimatorKind::weighted, Pairing::overlapping},
+    EstimatorInfo{"oas-soft", "oas-overlap on soft features of real-valued observations, unbinned",
+                  "docs/estimation.md", EstimatorKind::moments, Pairing::overlapping, false, true},
     EstimatorInfo{"oas-ml", "maximum likelihood, started at oas-overlap; any policy, any sensors",
                   "docs/estimation.md", EstimatorKind::likelihood, Pairing::overlapping, true},
     EstimatorInfo{"em", "maximum likelihood by plain expectation-maximisation, started at uniform",

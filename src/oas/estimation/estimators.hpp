@@ -26,6 +26,8 @@ struct EstimatorInfo {
   Pairing pairing;  ///< of the moments; of those at which a likelihood estimator starts
   /// Likelihood: start at the moments and accelerate; else plain steps from a uniform start.
   bool refine = false;
+  /// Moments: of soft features instead of observations; see theory/soft_features.hpp.
+  bool soft = false;
 };
 
 [[nodiscard]] std::span<const EstimatorInfo> estimators();

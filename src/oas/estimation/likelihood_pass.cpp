@@ -44,6 +44,10 @@ void LikelihoodPassRunner::Workspace::load(const LikelihoodPassRunner& runner, s
     transition[i] = runner.action_offset_[codes[i]];
     emission[i] = codes[i + runner.shift_] * stride;
   }
+  if (!runner.rows_.vectors_) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    emission[i] = static_cast<std::uint32_t>(first + i + runner.shift_) * stride;
+  }
 }
 
 LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
@@ -74,7 +78,7 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
                           static_cast<std::uint32_t>(offset));
   }
   tables_ = {rows.num_states_, rows.stride_, transition_.data(), transposed_.data(),
-             rows.emission_.data()};
+             rows.vectors_ ? rows.row_emission_.data() : rows.emission_.data()};
   cut();
   if (options.batches > 0) {
     std::size_t steps = 0;
@@ -229,7 +233,7 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
   }
   std::copy(rows_.start_.begin(), rows_.start_.end(), first);
   if (rows_.timing_ == Timing::after) return true;
-  const double* const emission = rows_.emission_.data() + rows_.codes_[block.row] * stride_;
+  const double* const emission = rows_.emission(block.row);
   double sum = 0.0;
   for (std::size_t s = 0; s < stride_; ++s) sum += first[s] *= emission[s];
   if (!(sum > 0.0)) return false;
@@ -261,15 +265,19 @@ void LikelihoodPassRunner::close_batch(TaskResult& result, std::int64_t& steps) 
 // The largest entries by which emissions were divided, over all steps.
 double LikelihoodPassRunner::log_scale() const {
   // Rows of a window that belong to the windows before and behind it do not count.
-  std::vector<std::int64_t> counts = rows_.code_counts_;
-  const std::size_t end = rows_.rows() - options_.rows_ahead;
+  std::size_t end = rows_.rows() - options_.rows_ahead;
   const bool crosses = shift_ == 1 && end < rows_.rows() &&
                        !std::binary_search(rows_.run_starts_.begin(), rows_.run_starts_.end(), end);
-  for (std::size_t row = end + (crosses ? 1 : 0); row < rows_.rows(); ++row) {
-    --counts[rows_.codes_[row]];
-  }
-  if (shift_ == 1 && !options_.first_belief.empty()) --counts[rows_.codes_[0]];
+  if (crosses) ++end;
+  const std::size_t first = shift_ == 1 && !options_.first_belief.empty() ? 1 : 0;
   double sum = 0.0;
+  if (rows_.vectors_) {
+    for (std::size_t row = first; row < end; ++row) sum += rows_.row_log_largest_[row];
+    return sum;
+  }
+  std::vector<std::int64_t> counts = rows_.code_counts_;
+  for (std::size_t row = end; row < rows_.rows(); ++row) --counts[rows_.codes_[row]];
+  if (first == 1) --counts[rows_.codes_[0]];
   for (std::size_t code = 0; code < counts.size(); ++code) {
     if (counts[code] > 0) sum += static_cast<double>(counts[code]) * rows_.log_largest_[code];
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/detail/likelihood_pass.hpp"
@@ -37,6 +38,12 @@ TransitionLikelihood::TransitionLikelihood(const Pomdp& model)
   code_counts_.assign(log_largest_.size(), 0);
 }
 
+TransitionLikelihood TransitionLikelihood::with_vectors(const Pomdp& chain) {
+  TransitionLikelihood likelihood(chain);
+  likelihood.vectors_ = true;
+  return likelihood;
+}
+
 std::uint32_t TransitionLikelihood::code(Action action, Observation observation) const {
   OAS_REQUIRE(action >= 0 && action < num_actions_, "action is {}; there are {} actions",
               action.value(), num_actions_);
@@ -55,10 +62,37 @@ void TransitionLikelihood::append(Action action, Observation observation) {
   OAS_REQUIRE(std::isfinite(log_largest_[row]),
               "row {}: observation {} has probability 0 in every state under action {}",
               codes_.size(), observation.value(), action.value());
+  OAS_REQUIRE(!vectors_, "row {}: has no likelihoods", codes_.size());
+  append_code(row);
+}
+
+void TransitionLikelihood::append_code(std::uint32_t code) {
   if (new_run_) run_starts_.push_back(codes_.size());
   new_run_ = false;
-  codes_.push_back(row);
-  ++code_counts_[row];
+  codes_.push_back(code);
+  ++code_counts_[code];
+}
+
+void TransitionLikelihood::append(Action action, std::span<const double> likelihoods) {
+  OAS_REQUIRE(vectors_ && likelihoods.size() == static_cast<std::size_t>(num_states_),
+              "row {}: {} likelihoods for {} states", codes_.size(), likelihoods.size(),
+              num_states_);
+  OAS_REQUIRE((codes_.size() + 1) * static_cast<std::size_t>(stride_) <=
+                  std::numeric_limits<std::uint32_t>::max(),
+              "{} rows with likelihoods are too many for the memory of one pass", codes_.size());
+  double largest = 0.0;
+  for (const double value : likelihoods) {
+    OAS_REQUIRE(value >= 0.0 && std::isfinite(value),
+                "row {}: likelihood {} is negative or not finite", codes_.size(), value);
+    largest = std::max(largest, value);
+  }
+  OAS_REQUIRE(largest > 0.0, "row {}: the likelihood is 0 in every state", codes_.size());
+  append_code(code(action, kMissing));
+  missing_vectors_ += std::all_of(likelihoods.begin(), likelihoods.end(),
+                                  [&](double value) { return value == largest; });
+  for (const double value : likelihoods) row_emission_.push_back(value / largest);
+  row_emission_.resize(codes_.size() * static_cast<std::size_t>(stride_), 0.0);
+  row_log_largest_.push_back(std::log(largest));
 }
 
 void TransitionLikelihood::append(std::span<const Action> actions,
@@ -71,11 +105,15 @@ void TransitionLikelihood::append(std::span<const Action> actions,
 void TransitionLikelihood::clear() {
   codes_.clear();
   run_starts_.clear();
+  row_emission_.clear();
+  row_log_largest_.clear();
+  missing_vectors_ = 0;
   code_counts_.assign(code_counts_.size(), 0);
   new_run_ = true;
 }
 
 std::size_t TransitionLikelihood::missing() const {
+  if (vectors_) return missing_vectors_;
   std::int64_t sum = 0;
   for (int a = 0; a < num_actions_; ++a) {
     sum += code_counts_[code(Action{a}, kMissing)];

@@ -61,6 +61,9 @@ struct PassOptions {
 ///     likelihood.append(action, observation);
 ///     const LikelihoodPass pass = likelihood.pass(transition);
 ///
+/// Rows may bring a vector of likelihoods p(o | s, a) each instead of a finite observation
+/// (with_vectors()): S doubles a row, for continuous observations.
+///
 /// A pass is forward filtering, backward smoothing and expected counts (Baum and others 1970, with
 /// an action per transition), O(S²) per row and O(threads) memory beside the rows. Long runs are
 /// cut into blocks of kBlockSteps by position alone, which are worked on in parallel. A block takes
@@ -76,12 +79,19 @@ class TransitionLikelihood {
   /// Sensors, start and timing of `model`; its transition, if any, is not looked at.
   explicit TransitionLikelihood(const Pomdp& model);
 
+  /// For rows that bring their likelihoods; start and timing of `chain`.
+  [[nodiscard]] static TransitionLikelihood with_vectors(const Pomdp& chain);
+
   /// The next row belongs to a new run, which starts at the model's start.
   void start_run();
   /// One row. Throws InvalidArgument on an index out of range and on an observation that the
   /// sensors give probability 0 in every state.
   void append(Action action, Observation observation);
   void append(std::span<const Action> actions, std::span<const Observation> observations);
+  /// One row with its likelihoods, S numbers up to a common factor c, which enters the
+  /// log-likelihood as log c; all 1 where nothing was seen. Throws InvalidArgument when one is
+  /// negative or not finite or all are 0. Only for with_vectors(), and no other rows with it.
+  void append(Action action, std::span<const double> likelihoods);
   /// Row `index`, as it was appended.
   [[nodiscard]] Action action(std::size_t index) const {
     return Action{static_cast<int>(codes_[index]) / (num_observations_ + 1)};
@@ -98,8 +108,11 @@ class TransitionLikelihood {
   [[nodiscard]] Timing timing() const { return timing_; }
   [[nodiscard]] std::size_t rows() const { return codes_.size(); }
   [[nodiscard]] std::size_t runs() const { return run_starts_.size(); }
-  [[nodiscard]] std::size_t missing() const;  ///< rows without observation
-  [[nodiscard]] std::size_t bytes() const { return codes_.bytes(); }
+  /// Rows without observation; of rows with vectors those whose entries are all equal.
+  [[nodiscard]] std::size_t missing() const;
+  [[nodiscard]] std::size_t bytes() const {
+    return codes_.bytes() + (row_emission_.size() + row_log_largest_.size()) * sizeof(double);
+  }
   /// Rows at which runs start, ascending.
   [[nodiscard]] std::span<const std::size_t> run_starts() const { return run_starts_; }
   /// [a]: transitions of a that the rows say something about.
@@ -114,6 +127,12 @@ class TransitionLikelihood {
   friend class LikelihoodPassRunner;
 
   [[nodiscard]] std::uint32_t code(Action action, Observation observation) const;
+  void append_code(std::uint32_t code);
+  // Z of a row, [stride], divided by its largest entry.
+  [[nodiscard]] const double* emission(std::size_t row) const {
+    return vectors_ ? row_emission_.data() + row * static_cast<std::size_t>(stride_)
+                    : emission_.data() + codes_[row] * static_cast<std::size_t>(stride_);
+  }
 
   int num_states_;
   int num_actions_;
@@ -127,6 +146,10 @@ class TransitionLikelihood {
   detail::PackedCodes codes_;              // action · (O + 1) + observation; O: missing
   std::vector<std::size_t> run_starts_;
   bool new_run_ = true;
+  bool vectors_ = false;                 // rows bring their emissions; all codes are `missing`
+  std::vector<double> row_emission_;     // [row][stride], then only
+  std::vector<double> row_log_largest_;  // [row]
+  std::size_t missing_vectors_ = 0;
 };
 
 }  // namespace oas

@@ -7,6 +7,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
+#include "oas/counts/soft_pairs.hpp"
 #include "oas/counts/weighted_pairs.hpp"
 #include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/estimators.hpp"
@@ -14,6 +15,7 @@
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
 #include "oas/estimation/sensor_fit.hpp"
+#include "oas/experiments/detail/log_settings.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_likelihood.hpp"
 #include "oas/experiments/log_structure.hpp"
@@ -24,30 +26,12 @@ namespace oas {
 
 namespace {
 
-constexpr double kBadFit = 1e-4;      // p-value below which the sensors are called wrong
-constexpr int kPlainPasses = 20'000;  // plain expectation-maximisation may need thousands
-
-constexpr const char* kWhyPropensities =
-    "in `after` timing the action of a row is chosen after the observation of the row before, so "
-    "pairs must be weighted by 1/propensity, the probability of the chosen action given the "
-    "history";
-constexpr const char* kWayOut =
-    "log propensities of a policy that gives every action a positive probability, or, if actions "
-    "were chosen without looking at observations, say --actions-ignore-observations";
-
-FoldOptions fold_options(const Pomdp& model, const LogEstimationOptions& options) {
-  FoldOptions fold;
-  fold.pairing = find_estimator(options.estimator).pairing;
-  fold.inverse_propensity = model.timing() == Timing::after && model.num_actions() > 1 &&
-                            !options.actions_ignore_observations;
-  return fold;
-}
+constexpr double kBadFit = 1e-4;  // p-value below which the sensors are called wrong
 
 MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftInverses& inverses,
                        const FoldOptions& options, const RowsRead& progress) {
   LogReader reader(path, model);
-  OAS_REQUIRE(!options.inverse_propensity || reader.has_propensity(),
-              "{}: has no column propensity: {}. Either {}", path, kWhyPropensities, kWayOut);
+  detail::require_propensity(reader, options);
   PairFolder folder(inverses, model.timing(), options);
   LogBlock block;
   while (reader.read_block(block, kLogBlockRows)) {
@@ -57,42 +41,21 @@ MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftIn
   return folder.finish();
 }
 
-// Propensity 1 in a row means that no other action was possible there: the weights cannot undo
-// that.
-void check_positivity(const MomentSeries& series, const FoldOptions& options,
-                      TransitionEstimate* estimate) {
-  if (!options.inverse_propensity || series.certain_actions == 0) return;
-  OAS_REQUIRE(series.certain_actions < series.rows,
-              "all {} propensities are 1, so the weights 1/propensity say nothing: {}. A policy "
-              "that never explores cannot be weighted; {}",
-              series.rows, kWhyPropensities, kWayOut);
-  if (estimate != nullptr) {
-    estimate->warnings.push_back(fmt::format(
-        "{} of {} rows have propensity 1: the other actions were impossible there, which biases "
-        "the estimate if the choice depended on observations",
-        series.certain_actions, series.rows));
-  }
-}
-
 // The moments of all files, by these inverses and weights.
 TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inverses,
                                      const FoldOptions& fold, std::span<const std::string> paths,
                                      const LogEstimationOptions& options, Parallelism parallelism,
                                      const RowsRead& progress) {
-  OasOptions oas_options;
-  oas_options.name = options.estimator;
-  oas_options.confidence = options.confidence;
-  oas_options.regions = true;
-  oas_options.validate();
+  const OasOptions oas_options = detail::moment_settings(options);
   std::vector<MomentSeries> parts(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     parts[i] = fold_file(paths[i], model, inverses, fold, progress);
   });
   MomentSeries series;
   for (MomentSeries& part : parts) series.append(std::move(part));
-  check_positivity(series, fold, nullptr);
+  detail::check_positivity(series, fold, nullptr);
   TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
-  check_positivity(series, fold, &estimate);
+  detail::check_positivity(series, fold, &estimate);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
   }
@@ -102,8 +65,10 @@ TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inv
 TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::string> paths,
                                        const LogEstimationOptions& options, Parallelism parallelism,
                                        const RowsRead& progress) {
-  const FoldOptions fold = fold_options(model, options);
-  return estimate_by_pairs(model, LeftInverses(model), fold, paths, options, parallelism, progress);
+  const FoldOptions fold = detail::fold_options(model, options);
+  const bool soft = find_estimator(options.estimator).soft;
+  return estimate_by_pairs(model, soft ? soft_inverses(model) : LeftInverses(model), fold, paths,
+                           options, parallelism, progress);
 }
 
 // Files are read twice: for the weights, and for the moments.
@@ -138,21 +103,13 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
                                           const LogEstimationOptions& options,
                                           Parallelism parallelism, const RowsRead& progress) {
   const EstimatorInfo& info = find_estimator(options.estimator);
-  LikelihoodEstimatorOptions settings;
-  settings.name = options.estimator;
-  settings.confidence = options.confidence;
-  settings.regions = true;
-  settings.climb.accelerate = info.refine;
-  settings.climb.prior = options.prior;
-  if (!info.refine) settings.climb.max_passes = kPlainPasses;
-  settings.structure = options.structure;
-  settings.validate();
+  const LikelihoodEstimatorOptions settings = detail::likelihood_settings(options);
   const bool moments = info.refine && !has_blind_sensor(model);
   std::optional<LeftInverses> inverses;
   std::optional<PairFolder> folder;
   if (moments) {
     inverses.emplace(model);
-    folder.emplace(*inverses, model.timing(), fold_options(model, options));
+    folder.emplace(*inverses, model.timing(), detail::fold_options(model, options));
   }
   const LogLikelihood log(model, paths, options.memory_limit, moments ? &*folder : nullptr,
                           progress);

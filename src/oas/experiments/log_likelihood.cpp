@@ -24,6 +24,15 @@ void require_rereadable(std::span<const std::string> paths, std::size_t memory_l
   }
 }
 
+void append_row(TransitionLikelihood& rows, Action action, Observation observation,
+                std::span<const double> likelihoods) {
+  if (likelihoods.empty()) {
+    rows.append(action, observation);
+  } else {
+    rows.append(action, likelihoods);
+  }
+}
+
 }  // namespace
 
 void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder) {
@@ -40,7 +49,7 @@ void fold_block(const LogBlock& block, std::span<const double> propensities, Pai
 // Reads the files once more and hands out windows of rows.
 class LogLikelihood::Windows {
  public:
-  explicit Windows(const LogLikelihood& log) : log_(log), window_(log.model_) {}
+  explicit Windows(const LogLikelihood& log) : log_(log), window_(log.likelihood_) {}
 
   // The next window with its rows ahead; null at the end.
   const TransitionLikelihood* next(std::size_t& rows_ahead, bool& continues) {
@@ -48,6 +57,8 @@ class LogLikelihood::Windows {
     observations_.erase(observations_.begin(),
                         observations_.begin() + static_cast<std::ptrdiff_t>(used_));
     starts_.erase(starts_.begin(), starts_.begin() + static_cast<std::ptrdiff_t>(used_));
+    likelihoods_.erase(likelihoods_.begin(),
+                       likelihoods_.begin() + static_cast<std::ptrdiff_t>(used_ * width_));
     while (actions_.size() < kWindowRows + kRowsAhead && read_block()) {
     }
     if (actions_.empty()) return nullptr;
@@ -58,7 +69,8 @@ class LogLikelihood::Windows {
     window_.clear();
     for (std::size_t t = 0; t < end; ++t) {
       if (starts_[t] != 0) window_.start_run();
-      window_.append(actions_[t], observations_[t]);
+      append_row(window_, actions_[t], observations_[t],
+                 std::span(likelihoods_).subspan(t * width_, width_));
     }
     return &window_;
   }
@@ -68,12 +80,14 @@ class LogLikelihood::Windows {
  private:
   bool read_block() {
     for (; file_ < log_.paths_.size(); ++file_, reader_.reset()) {
-      if (!reader_) reader_.emplace(log_.paths_[file_], log_.model_);
+      if (!reader_) reader_.emplace(log_.open_(log_.paths_[file_]));
       if (!reader_->read_block(block_, kLogBlockRows)) continue;
       const std::size_t first = actions_.size();
       const Trajectory& rows = block_.rows;
       actions_.insert(actions_.end(), rows.actions.begin(), rows.actions.end());
       observations_.insert(observations_.end(), rows.observations.begin(), rows.observations.end());
+      likelihoods_.insert(likelihoods_.end(), block_.likelihoods.begin(), block_.likelihoods.end());
+      width_ = block_.likelihoods.size() / rows.size();
       starts_.resize(actions_.size(), 0);
       for (const std::size_t start : block_.run_starts) starts_[first + start] = 1;
       rows_read_ += static_cast<std::int64_t>(rows.size());
@@ -87,8 +101,10 @@ class LogLikelihood::Windows {
   TransitionLikelihood window_;
   std::vector<Action> actions_;
   std::vector<Observation> observations_;
-  std::vector<char> starts_;  // whether a row starts a run
-  std::size_t used_ = 0;      // rows of the last window, without those ahead
+  std::vector<double> likelihoods_;  // [row][width_]
+  std::size_t width_ = 0;            // states; 0: observations are finite
+  std::vector<char> starts_;         // whether a row starts a run
+  std::size_t used_ = 0;             // rows of the last window, without those ahead
   std::size_t file_ = 0;
   std::optional<LogReader> reader_;
   LogBlock block_;
@@ -97,53 +113,40 @@ class LogLikelihood::Windows {
 
 LogLikelihood::LogLikelihood(const Pomdp& model, std::span<const std::string> paths,
                              std::size_t memory_limit, PairFolder* fold, RowsRead progress)
-    : model_(model),
+    : open_([&model](const std::string& path) { return LogReader(path, model); }),
+      finite_(&model),
       paths_(paths.begin(), paths.end()),
       progress_(std::move(progress)),
       likelihood_(model),
       transitions_(static_cast<std::size_t>(model.num_actions()), 0) {
-  OAS_REQUIRE(!paths.empty(), "no log to read");
+  const FoldBlock fold_pairs = [fold](const LogBlock& block, std::span<const double> propensities) {
+    fold_block(block, propensities, *fold);
+  };
+  read_all(fold != nullptr ? fold_pairs : FoldBlock{}, memory_limit);
+}
+
+LogLikelihood::LogLikelihood(const ContinuousPomdp& model, std::span<const std::string> paths,
+                             std::size_t memory_limit, const FoldBlock& fold, RowsRead progress)
+    : open_([&model](const std::string& path) { return LogReader(path, model); }),
+      paths_(paths.begin(), paths.end()),
+      progress_(std::move(progress)),
+      likelihood_(TransitionLikelihood::with_vectors(model.chain())),
+      transitions_(static_cast<std::size_t>(model.num_actions()), 0) {
   read_all(fold, memory_limit);
 }
 
-void LogLikelihood::read_all(PairFolder* fold, std::size_t memory_limit) {
-  std::optional<Action> last;  // action of the row before, in the same run
-  const auto end_run = [&] {
-    // Nothing is seen of where the last row of a run led to.
-    if (last && model_.timing() == Timing::before) --transitions_[static_cast<std::size_t>(*last)];
-    last.reset();
-  };
+void LogLikelihood::read_all(const FoldBlock& fold, std::size_t memory_limit) {
+  OAS_REQUIRE(!paths_.empty(), "no log to read");
   LogBlock block;
   std::vector<double> ones;
   for (const std::string& path : paths_) {
-    LogReader reader(path, model_);
+    LogReader reader = open_(path);
     for (long line = reader.line(); reader.read_block(block, kLogBlockRows); line = reader.line()) {
+      read_rows(block, path, line);
       const Trajectory& rows = block.rows;
-      auto run_start = block.run_starts.begin();
-      for (std::size_t t = 0; t < rows.size(); ++t) {
-        const bool starts = run_start != block.run_starts.end() && *run_start == t;
-        if (starts) {
-          end_run();
-          likelihood_.start_run();
-          ++run_start;
-          ++runs_;
-        }
-        try {
-          likelihood_.append(rows.actions[t], rows.observations[t]);
-        } catch (const InvalidArgument&) {
-          throw ParseError(
-              path, line + 1 + static_cast<long>(t), 0,
-              fmt::format("observation '{}' has probability 0 in every state under action '{}'",
-                          model_.observations()[rows.observations[t]],
-                          model_.actions()[rows.actions[t]]));
-        }
-        missing_ += rows.observations[t] == kMissing;
-        ++transitions_[static_cast<std::size_t>(rows.actions[t])];
-        last = rows.actions[t];
-      }
-      if (fold != nullptr) {
+      if (fold) {
         ones.assign(rows.size(), 1.0);
-        fold_block(block, rows.propensities.empty() ? ones : rows.propensities, *fold);
+        fold(block, rows.propensities.empty() ? ones : rows.propensities);
       }
       rows_ += static_cast<std::int64_t>(rows.size());
       if (in_memory_ && likelihood_.bytes() > memory_limit) {
@@ -155,6 +158,42 @@ void LogLikelihood::read_all(PairFolder* fold, std::size_t memory_limit) {
     }
   }
   end_run();
+}
+
+void LogLikelihood::read_rows(const LogBlock& block, const std::string& path, long line) {
+  const Trajectory& rows = block.rows;
+  const std::size_t width = block.likelihoods.size() / rows.size();
+  auto run_start = block.run_starts.begin();
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    if (run_start != block.run_starts.end() && *run_start == t) {
+      end_run();
+      likelihood_.start_run();
+      ++run_start;
+      ++runs_;
+    }
+    try {
+      append_row(likelihood_, rows.actions[t], rows.observations[t],
+                 std::span(block.likelihoods).subspan(t * width, width));
+    } catch (const InvalidArgument&) {
+      if (finite_ == nullptr) throw;
+      throw ParseError(
+          path, line + 1 + static_cast<long>(t), 0,
+          fmt::format("observation '{}' has probability 0 in every state under action '{}'",
+                      finite_->observations()[rows.observations[t]],
+                      finite_->actions()[rows.actions[t]]));
+    }
+    missing_ += rows.observations[t] == kMissing;
+    ++transitions_[static_cast<std::size_t>(rows.actions[t])];
+    last_ = rows.actions[t];
+  }
+}
+
+// Nothing is seen of where the last row of a run led to.
+void LogLikelihood::end_run() {
+  if (last_ && likelihood_.timing() == Timing::before) {
+    --transitions_[static_cast<std::size_t>(*last_)];
+  }
+  last_.reset();
 }
 
 LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const PassOptions& options,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +36,13 @@ void by_runs(const LogBlock& block, const StartRun& start_run, const Add& add) {
 /// Feeds one block of a log to a folder, run by run.
 void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder);
 
-/// The likelihood of log files. Rows are kept in memory, 1 to 4 bytes each, as long as they fit;
-/// beyond, the files are read again in every pass, window by window, in constant memory.
+/// Is shown every block of a log as it is read, with the propensities of its rows, 1 where the log
+/// has none.
+using FoldBlock = std::function<void(const LogBlock& block, std::span<const double> propensities)>;
+
+/// The likelihood of log files. Rows are kept in memory, 1 to 4 bytes each, with real-valued
+/// observations 8 (S + 2) or so, as long as they fit; beyond, the files are read again in every
+/// pass, window by window, in constant memory.
 class LogLikelihood {
  public:
   /// Reads all files once, in the order given. `fold` (may be null) is told all rows too. Throws
@@ -44,6 +50,10 @@ class LogLikelihood {
   /// log that cannot be read twice (a pipe) does not fit into `memory_limit` bytes.
   LogLikelihood(const Pomdp& model, std::span<const std::string> paths, std::size_t memory_limit,
                 PairFolder* fold, RowsRead progress);
+
+  /// The same for real-valued observations, or for logs that bring likelihoods.
+  LogLikelihood(const ContinuousPomdp& model, std::span<const std::string> paths,
+                std::size_t memory_limit, const FoldBlock& fold, RowsRead progress);
 
   [[nodiscard]] bool in_memory() const { return in_memory_; }
   /// All rows, while they are in memory.
@@ -54,7 +64,7 @@ class LogLikelihood {
   [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
                                     Parallelism parallelism) const;
 
-  /// Every row in order, with whether it starts a run.
+  /// Every row in order, with whether it starts a run; real-valued observations are kMissing.
   void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
 
   /// For the estimators; this object must outlive it.
@@ -63,9 +73,12 @@ class LogLikelihood {
  private:
   class Windows;
 
-  void read_all(PairFolder* fold, std::size_t memory_limit);
+  void read_all(const FoldBlock& fold, std::size_t memory_limit);
+  void read_rows(const LogBlock& block, const std::string& path, long line);
+  void end_run();
 
-  const Pomdp& model_;
+  std::function<LogReader(const std::string& path)> open_;
+  const Pomdp* finite_ = nullptr;  // the names of observations that are ruled out
   std::vector<std::string> paths_;
   RowsRead progress_;
   TransitionLikelihood likelihood_;  // all rows, or empty
@@ -74,6 +87,7 @@ class LogLikelihood {
   std::int64_t runs_ = 0;
   std::int64_t missing_ = 0;
   std::vector<std::int64_t> transitions_;  // [a]
+  std::optional<Action> last_;             // while reading: of the row before, in the same run
 };
 
 }  // namespace oas

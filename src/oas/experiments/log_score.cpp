@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "oas/belief/filter.hpp"
+#include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/io/log_reader.hpp"
 
@@ -30,10 +31,50 @@ struct FileScore {
   std::int64_t missing = 0;
 };
 
+// A model's belief along the rows of a block.
+class FiniteFilter {
+ public:
+  explicit FiniteFilter(const Pomdp& model) : filter_(model) {}
+  void reset() { filter_.reset(); }
+  double update(const LogBlock& block, std::size_t t) {
+    return filter_.update(block.rows.actions[t], block.rows.observations[t]);
+  }
+
+ private:
+  BeliefFilter filter_;
+};
+
+class VectorFilter {
+ public:
+  explicit VectorFilter(const ContinuousPomdp& model)
+      : model_(&model),
+        filter_(model.chain()),
+        likelihood_(static_cast<std::size_t>(model.num_states()), 1.0) {}
+  void reset() { filter_.reset(); }
+  double update(const LogBlock& block, std::size_t t) {
+    const Action action = block.rows.actions[t];
+    const std::size_t n = likelihood_.size();
+    const bool seen = block.rows.observations[t] != kMissing;
+    if (block.readings.empty() || !seen) {  // the log's own likelihoods; 1 where nothing was seen
+      return filter_.update(action, std::span(block.likelihoods).subspan(t * n, n));
+    }
+    const std::size_t d = block.readings.size() / block.rows.size();
+    model_->sensors().likelihood(action, std::span(block.readings).subspan(t * d, d), likelihood_);
+    return filter_.update(action, likelihood_);
+  }
+
+ private:
+  const ContinuousPomdp* model_;
+  LikelihoodFilter filter_;
+  std::vector<double> likelihood_;
+};
+
+template <class Filter>
 class Scorer {
  public:
-  explicit Scorer(std::span<const Pomdp> models) {
-    for (const Pomdp& model : models) filters_.emplace_back(model);
+  template <class Model>
+  explicit Scorer(std::span<const Model> models) {
+    for (const Model& model : models) filters_.emplace_back(model);
     result_.impossible.assign(models.size(), 0);
     clear();
   }
@@ -42,11 +83,11 @@ class Scorer {
     auto run = block.run_starts.begin();
     for (std::size_t t = 0; t < block.rows.size(); ++t) {
       if (run != block.run_starts.end() && *run == t) {
-        for (BeliefFilter& filter : filters_) filter.reset();
+        for (Filter& filter : filters_) filter.reset();
         ++run;
         ++result_.runs;
       }
-      add_row(block.rows.actions[t], block.rows.observations[t]);
+      add_row(block, t);
     }
     result_.rows += static_cast<std::int64_t>(block.rows.size());
   }
@@ -57,10 +98,10 @@ class Scorer {
   }
 
  private:
-  void add_row(Action action, Observation observation) {
-    const bool seen = observation != kMissing;
+  void add_row(const LogBlock& block, std::size_t t) {
+    const bool seen = block.rows.observations[t] != kMissing;
     for (std::size_t m = 0; m < filters_.size(); ++m) {
-      const double probability = filters_[m].update(action, observation);
+      const double probability = filters_[m].update(block, t);
       if (!seen) continue;
       if (!(probability > 0.0)) ++result_.impossible[m];
       current_.sums[m] += std::log(probability);
@@ -91,7 +132,7 @@ class Scorer {
     current_.observed = 0;
   }
 
-  std::vector<BeliefFilter> filters_;
+  std::vector<Filter> filters_;
   FileScore result_;
   Batch current_;
   std::int64_t batch_rows_ = kFirstBatchRows;
@@ -118,30 +159,23 @@ ScoreMean mean_of(const std::vector<Batch>& batches, const Sum& sum) {
   return mean;
 }
 
-void check_alike(std::span<const Pomdp> models) {
-  OAS_REQUIRE(!models.empty(), "no model to score");
-  const Pomdp& first = models.front();
-  for (const Pomdp& model : models) {
-    static_cast<void>(model.transition());  // throws when unknown
-    OAS_REQUIRE(model.actions() == first.actions() &&
-                    model.observations() == first.observations() &&
-                    model.timing() == first.timing(),
-                "the models to compare differ in actions, observations or timing: {} against {}",
-                model.brief(), first.brief());
-  }
+void check_alike(const Pomdp& model, const Pomdp& first) {
+  static_cast<void>(model.transition());  // throws when unknown
+  OAS_REQUIRE(model.actions() == first.actions() && model.observations() == first.observations() &&
+                  model.timing() == first.timing(),
+              "the models to compare differ in actions, observations or timing: {} against {}",
+              model.brief(), first.brief());
 }
 
-}  // namespace
-
-LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> paths,
+template <class Filter, class Model>
+LogScore score_with(std::span<const Model> models, std::span<const std::string> paths,
                     Parallelism parallelism, const RowsRead& progress) {
-  check_alike(models);
   OAS_REQUIRE(!paths.empty(), "no log to score on");
   std::mutex progress_mutex;
   std::vector<FileScore> files(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     LogReader reader(paths[i], models.front());
-    Scorer scorer(models);
+    Scorer<Filter> scorer(models);
     for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
       scorer.add(block);
       const std::lock_guard lock(progress_mutex);
@@ -169,6 +203,29 @@ LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> 
         mean_of(batches, [m](const Batch& batch) { return batch.sums[m] - batch.sums[0]; }));
   }
   return score;
+}
+
+}  // namespace
+
+LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> paths,
+                    Parallelism parallelism, const RowsRead& progress) {
+  OAS_REQUIRE(!models.empty(), "no model to score");
+  for (const Pomdp& model : models) check_alike(model, models.front());
+  return score_with<FiniteFilter>(models, paths, parallelism, progress);
+}
+
+LogScore score_logs(std::span<const ContinuousPomdp> models, std::span<const std::string> paths,
+                    Parallelism parallelism, const RowsRead& progress) {
+  OAS_REQUIRE(!models.empty(), "no model to score");
+  for (const ContinuousPomdp& model : models) {
+    check_alike(model.chain(), models.front().chain());
+    OAS_REQUIRE(model.has_sensors() == models.front().has_sensors() &&
+                    (!model.has_sensors() ||
+                     model.sensors().dimension() == models.front().sensors().dimension()),
+                "the models to compare differ in their observations: {} against {}", model.brief(),
+                models.front().brief());
+  }
+  return score_with<VectorFilter>(models, paths, parallelism, progress);
 }
 
 }  // namespace oas

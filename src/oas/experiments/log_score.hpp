@@ -7,6 +7,7 @@
 
 #include "oas/core/parallel.hpp"
 #include "oas/experiments/log_estimation.hpp"
+#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
@@ -36,5 +37,12 @@ struct LogScore {
 /// transition or when the models' actions, observations or timings differ.
 [[nodiscard]] LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> paths,
                                   Parallelism parallelism = {}, const RowsRead& progress = {});
+
+/// The same for real-valued observations, where probabilities are densities, and for logs that
+/// bring likelihoods (only differences between models mean something then). Each model uses its own
+/// densities.
+[[nodiscard]] LogScore score_logs(std::span<const ContinuousPomdp> models,
+                                  std::span<const std::string> paths, Parallelism parallelism = {},
+                                  const RowsRead& progress = {});
 
 }  // namespace oas

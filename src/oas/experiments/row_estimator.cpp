@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "oas/counts/pair_folder.hpp"
+#include "oas/counts/soft_pairs.hpp"
 #include "oas/counts/weighted_pairs.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
@@ -20,7 +21,9 @@ constexpr int kMostPlainPasses = 20'000;  // plain expectation-maximisation may 
 class MomentRows final : public RowEstimator {
  public:
   MomentRows(const EstimatorInfo& info, const Pomdp& model, bool reacts)
-      : model_(model), inverses_(model), folder_(inverses_, model.timing(), fold(info, reacts)) {
+      : model_(model),
+        inverses_(info.soft ? soft_inverses(model) : LeftInverses(model)),
+        folder_(inverses_, model.timing(), fold(info, reacts)) {
     options_.name = info.name;
   }
   MomentRows(const MomentRows&) = delete;  // the folder points at inverses_

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -10,9 +12,11 @@
 #include "oas/io/detail/cells.hpp"
 #include "oas/io/detail/line_buffer.hpp"
 #include "oas/io/detail/log_header.hpp"
+#include "oas/io/detail/row_evidence.hpp"
 
 namespace oas {
 
+using detail::HeaderColumn;
 using detail::LabelColumn;
 using detail::LineBuffer;
 using detail::LogColumn;
@@ -22,47 +26,59 @@ using detail::RunColumn;
 void LogBlock::clear() {
   rows.clear();
   run_starts.clear();
+  readings.clear();
+  likelihoods.clear();
 }
 
 class LogReader::Impl {
  public:
   Impl(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model)
-      : name_(name),
-        lines_(decompressed(std::move(bytes), name), name),
-        actions_(model.actions(), "action", false),
-        observations_(model.observations(), "observation", true),
-        states_(model.states(), "state", false) {
-    read_header(model.timing());
-  }
+      : Impl(std::move(bytes), name, model, nullptr) {}
+  Impl(std::unique_ptr<ByteSource> bytes, const std::string& name, const ContinuousPomdp& model)
+      : Impl(std::move(bytes), name, model.chain(), &model) {}
 
   bool read_block(LogBlock& block, std::size_t max_rows);
 
   [[nodiscard]] bool has(LogColumn column) const {
-    return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [&](const HeaderColumn& given) { return given.column == column; });
   }
   [[nodiscard]] long line() const { return line_; }
   [[nodiscard]] std::size_t rows_read() const { return rows_read_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
+  Impl(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
+       const ContinuousPomdp* continuous)
+      : name_(name),
+        lines_(decompressed(std::move(bytes), name), name),
+        actions_(model.actions(), "action", false),
+        observations_(model.observations(), "observation", true),
+        states_(model.states(), "state", false) {
+    if (continuous != nullptr) evidence_.emplace(*continuous);
+    read_header(model.timing());
+    if (evidence_) evidence_->set_kind(has(LogColumn::likelihood));
+  }
+
   void read_header(Timing timing);
   bool read_header_line(Timing timing);
   void parse_lines(LogBlock& block, std::size_t max_rows);
-  const char* parse_row(const char* position, Trajectory& rows);
-  void parse_cell(LogColumn column, const char*& position, Trajectory& rows);
+  const char* parse_row(const char* position, LogBlock& block);
+  void parse_cell(HeaderColumn column, const char*& position, Trajectory& rows);
   [[noreturn]] void fail_field_count(const char* row) const;
 
   std::string name_;
   LineBuffer lines_;
-  std::vector<LogColumn> columns_;
+  std::vector<HeaderColumn> columns_;
   LabelColumn actions_;
   LabelColumn observations_;
   LabelColumn states_;
   NumberColumn propensities_{"propensity", NumberColumn::Range::probability};
   NumberColumn rewards_{"reward", NumberColumn::Range::finite};
   RunColumn runs_;
-  bool new_run_ = true;  // the row being read starts a run
-  long line_ = 0;        // number of the line that was read last
+  std::optional<detail::RowEvidence> evidence_;  // of a log with real numbers
+  bool new_run_ = true;                          // the row being read starts a run
+  long line_ = 0;                                // number of the line that was read last
   long blank_line_ = 0;  // the first of the blank lines just above, which may end the file; or 0
   std::size_t rows_read_ = 0;
 };
@@ -91,7 +107,8 @@ bool LogReader::Impl::read_header_line(Timing timing) {
     return false;
   }
   OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");
-  columns_ = detail::parse_header(start);
+  const auto continuous = evidence_ ? evidence_->columns() : detail::ContinuousColumns{};
+  columns_ = detail::parse_header(start, evidence_ ? &continuous : nullptr);
   return true;
 }
 
@@ -116,34 +133,39 @@ void LogReader::Impl::parse_lines(LogBlock& block, std::size_t max_rows) {
     }
     if (blank_line_ != 0) throw ParseError(name_, blank_line_, 0, "blank line");
     const std::size_t row = block.rows.size();
-    position = parse_row(position, block.rows);
+    position = parse_row(position, block);
     if (new_run_) block.run_starts.push_back(row);
     new_run_ = false;
   }
   lines_.consume(position);
 }
 
-const char* LogReader::Impl::parse_row(const char* position, Trajectory& rows) {
+const char* LogReader::Impl::parse_row(const char* position, LogBlock& block) {
   const char* const row = position;
   std::size_t field = 0;
   try {
     while (true) {
-      parse_cell(columns_[field], position, rows);
+      parse_cell(columns_[field], position, block.rows);
       if (++field == columns_.size()) break;
       if (*position != ',') fail_field_count(row);
       ++position;
     }
     if (*position == ',') fail_field_count(row);
+    if (evidence_) {
+      field = columns_.size();  // behind all cells: the whole row is meant
+      evidence_->finish_row(block);
+    }
   } catch (const ParseError&) {
     throw;
   } catch (const InvalidArgument& error) {
-    throw ParseError(name_, line_, static_cast<long>(field + 1), error.what());
+    const bool whole = field == columns_.size();
+    throw ParseError(name_, line_, whole ? 0 : static_cast<long>(field + 1), error.what());
   }
   return position + (*position == '\r' ? 2 : 1);
 }
 
-void LogReader::Impl::parse_cell(LogColumn column, const char*& position, Trajectory& rows) {
-  switch (column) {
+void LogReader::Impl::parse_cell(HeaderColumn column, const char*& position, Trajectory& rows) {
+  switch (column.column) {
     case LogColumn::action:
       rows.actions.emplace_back(actions_.read(position, line_));
       break;
@@ -161,6 +183,10 @@ void LogReader::Impl::parse_cell(LogColumn column, const char*& position, Trajec
       break;
     case LogColumn::state:
       rows.states.emplace_back(states_.read(position, line_));
+      break;
+    case LogColumn::reading:
+    case LogColumn::likelihood:
+      evidence_->read_cell(column, position);
       break;
   }
 }
@@ -184,6 +210,13 @@ LogReader::LogReader(const std::string& path, const Pomdp& model)
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model)
     : impl_(std::make_unique<Impl>(std::move(bytes), name, model)) {}
 
+LogReader::LogReader(const std::string& path, const ContinuousPomdp& model)
+    : LogReader(open_bytes(path), input_name(path), model) {}
+
+LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                     const ContinuousPomdp& model)
+    : impl_(std::make_unique<Impl>(std::move(bytes), name, model)) {}
+
 LogReader::~LogReader() = default;
 LogReader::LogReader(LogReader&& other) noexcept = default;
 LogReader& LogReader::operator=(LogReader&& other) noexcept = default;
@@ -196,8 +229,25 @@ bool LogReader::has_run() const { return impl_->has(LogColumn::run); }
 bool LogReader::has_propensity() const { return impl_->has(LogColumn::propensity); }
 bool LogReader::has_reward() const { return impl_->has(LogColumn::reward); }
 bool LogReader::has_state() const { return impl_->has(LogColumn::state); }
+bool LogReader::has_likelihood() const { return impl_->has(LogColumn::likelihood); }
 long LogReader::line() const { return impl_->line(); }
 std::size_t LogReader::rows_read() const { return impl_->rows_read(); }
 const std::string& LogReader::name() const { return impl_->name(); }
+
+bool log_brings_likelihoods(const std::string& path) {
+  if (path == "-" || !std::filesystem::is_regular_file(path)) return false;
+  try {
+    LineBuffer lines(decompressed(open_bytes(path), path), path);
+    for (long line = 1; lines.fill(line); ++line) {
+      const std::string_view text(lines.begin(),
+                                  static_cast<std::size_t>(lines.end() - lines.begin()));
+      const std::string_view first = text.substr(0, text.find('\n'));
+      if (!first.starts_with('#')) return detail::names_likelihoods(first);
+      lines.consume(lines.begin() + first.size() + 1);
+    }
+  } catch (const InvalidArgument&) {  // the reader will say so
+  }
+  return false;
+}
 
 }  // namespace oas

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
 
@@ -29,6 +31,9 @@ class LogWriter {
  public:
   /// Throws InvalidArgument when the path cannot be written. Keeps no reference to the model.
   LogWriter(const std::string& path, const Pomdp& model, LogColumns columns);
+  /// The same for real-valued observations: `observation` holds a number, or `observation_1` …
+  /// `observation_d` the components of a vector. Throws also when the model has no densities.
+  LogWriter(const std::string& path, const ContinuousPomdp& model, LogColumns columns);
   ~LogWriter();
   LogWriter(LogWriter&& other) noexcept;
   LogWriter& operator=(LogWriter&& other) noexcept;
@@ -39,6 +44,8 @@ class LogWriter {
   /// when the run changes in a log without `run` column; the log is then of no use. O(rows), no
   /// allocation.
   void write(const Trajectory& block, long run);
+  /// The same with `readings` [row][component] as observations.
+  void write(const Trajectory& block, std::span<const double> readings, long run);
 
   /// Completes the log. Throws InvalidArgument when it has no rows. The last call.
   void commit();

@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/model/detail/model_fields.hpp"
 
 namespace oas {
 
@@ -17,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-model/1";
 
-constexpr std::array<std::string_view, 15> kKeys = {"format",
+constexpr std::array<std::string_view, 16> kKeys = {"format",
                                                     "timing",
                                                     "states",
                                                     "actions",
@@ -31,7 +32,8 @@ constexpr std::array<std::string_view, 15> kKeys = {"format",
                                                     "reward_rules",
                                                     "discount",
                                                     "calibration",
-                                                    "estimate"};
+                                                    "estimate",
+                                                    "cells"};
 
 // Tables of more numbers than this are refused: a typing error in a size must not eat the memory.
 constexpr double kMaxTable = 2e8;
@@ -64,6 +66,10 @@ Timing read_timing(const JsonView& view) {
   view.fail(fmt::format("\"before\" or \"after\" is expected, found \"{}\"", name));
 }
 
+}  // namespace
+
+namespace detail {
+
 std::vector<double> read_table(const JsonView& view, std::initializer_list<int> extents) {
   double size = 1.0;
   for (const int extent : extents) size *= extent;
@@ -71,6 +77,41 @@ std::vector<double> read_table(const JsonView& view, std::initializer_list<int> 
     view.fail(fmt::format("{:.0f} numbers are more than the limit of {:.0f}", size, kMaxTable));
   return view.as_array(std::span(extents.begin(), extents.size()));
 }
+
+PomdpParts read_chain(const JsonView& root) {
+  const std::string format = root.at("format").as_string();
+  if (format != kFormat) {
+    root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
+  }
+  PomdpParts parts;
+  parts.timing = read_timing(root.at("timing"));
+  parts.states = read_labels(root.at("states"), "state");
+  parts.actions = read_labels(root.at("actions"), "action");
+  const int s = parts.states.size();
+  const int a = parts.actions.size();
+  if (root.has("start")) {
+    parts.start = read_table(root.at("start"), {s});
+    check_simplex(parts.start, "$.start");
+  }
+  if (root.has("transition")) {
+    parts.transition =
+        TransitionModel(s, a, read_table(root.at("transition"), {a, s, s}), "$.transition");
+  }
+  if (root.has("discount")) {
+    const JsonView view = root.at("discount");
+    parts.discount = view.as_double();
+    if (*parts.discount < 0.0 || *parts.discount > 1.0) {
+      view.fail(fmt::format("a number from 0 to 1 is expected, found {}", *parts.discount));
+    }
+  }
+  return parts;
+}
+
+}  // namespace detail
+
+namespace {
+
+using detail::read_table;
 
 // [action, state, next, observation, value]; null stands for all.
 RewardRule read_rule(const JsonView& view, std::array<int, 4> sizes) {
@@ -179,37 +220,20 @@ void write_reward(const Pomdp& model, Json& document) {
 }
 
 PomdpParts read_parts(const JsonView& root) {
-  root.require_keys(kKeys);
-  const std::string format = root.at("format").as_string();
-  if (format != kFormat) {
-    root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
+  if (root.has("density")) {
+    root.at("density").fail(
+        "the observations of this model are real numbers; this command needs finite ones: oas "
+        "discretise makes such a model");
   }
-  PomdpParts parts;
-  parts.timing = read_timing(root.at("timing"));
-  parts.states = read_labels(root.at("states"), "state");
-  parts.actions = read_labels(root.at("actions"), "action");
+  root.require_keys(kKeys);
+  PomdpParts parts = detail::read_chain(root);
   parts.observations = read_labels(root.at("observations"), "observation");
   const int s = parts.states.size();
   const int a = parts.actions.size();
   const int o = parts.observations.size();
-  if (root.has("start")) {
-    parts.start = read_table(root.at("start"), {s});
-    check_simplex(parts.start, "$.start");
-  }
   parts.sensors =
       ObservationModel(s, a, o, read_table(root.at("observation"), {a, s, o}), "$.observation");
-  if (root.has("transition")) {
-    parts.transition =
-        TransitionModel(s, a, read_table(root.at("transition"), {a, s, s}), "$.transition");
-  }
   parts.reward = read_reward(root, s, a, o);
-  if (root.has("discount")) {
-    const JsonView view = root.at("discount");
-    parts.discount = view.as_double();
-    if (*parts.discount < 0.0 || *parts.discount > 1.0) {
-      view.fail(fmt::format("a number from 0 to 1 is expected, found {}", *parts.discount));
-    }
-  }
   return parts;
 }
 

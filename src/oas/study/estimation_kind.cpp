@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -38,22 +37,7 @@ struct EstimationTask {
   bool reacts = false;
   bool wrong_model = true;
   std::vector<std::string> estimators;
-  std::int64_t pairs = 0;
-  std::int64_t first_pairs = 0;
-  std::int64_t per_decade = 0;
-
-  // Numbers of pairs, growing by a constant factor, the last one `pairs`.
-  [[nodiscard]] std::vector<std::int64_t> checkpoints() const {
-    std::vector<std::int64_t> at;
-    for (int i = 0;; ++i) {
-      const double exponent = static_cast<double>(i) / static_cast<double>(per_decade);
-      const auto next = std::llround(static_cast<double>(first_pairs) * std::pow(10.0, exponent));
-      if (next >= pairs) break;
-      if (at.empty() || next > at.back()) at.push_back(next);
-    }
-    at.push_back(pairs);
-    return at;
-  }
+  PairCheckpoints pairs;
 };
 
 EstimationTask read_estimation(const Task& task) {
@@ -75,16 +59,7 @@ EstimationTask read_estimation(const Task& task) {
   read.wrong_model = believes == "wrong";
   read.estimators = settings.list("estimators", {"oas"});
   for (const std::string& name : read.estimators) static_cast<void>(find_estimator(name));
-  read.pairs = settings.integer("pairs", 100'000);
-  OAS_REQUIRE(read.pairs >= 1 && read.pairs <= 10'000'000'000, "pairs is {}; 1 to 1e10",
-              read.pairs);
-  read.first_pairs = settings.integer("first_pairs", std::min<std::int64_t>(1000, read.pairs));
-  OAS_REQUIRE(read.first_pairs >= 1 && read.first_pairs <= read.pairs,
-              "first_pairs is {}; it must lie between 1 and pairs, {}", read.first_pairs,
-              read.pairs);
-  read.per_decade = settings.integer("per_decade", 4);
-  OAS_REQUIRE(read.per_decade >= 1 && read.per_decade <= 1000, "per_decade is {}; 1 to 1000",
-              read.per_decade);
+  read.pairs = PairCheckpoints::from(settings);
   return read;
 }
 
@@ -113,7 +88,7 @@ double estimation_cost(const Task& task) {
   const EstimationTask read = read_estimation(task);
   const double per_step =
       20.0 + read.instance.num_states * 3.0 + 20.0 * static_cast<double>(read.estimators.size());
-  return per_step * 2.0 * static_cast<double>(read.pairs);
+  return per_step * 2.0 * static_cast<double>(read.pairs.last);
 }
 
 ResultRows run_estimation(const Task& task, std::uint32_t replication, const TaskContext& context) {
@@ -132,7 +107,7 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
   ResultRows rows;
   Trajectory block;
   std::int64_t steps = 0;
-  for (const std::int64_t pairs : read.checkpoints()) {
+  for (const std::int64_t pairs : read.pairs.all()) {
     while (steps < 2 * pairs) {
       context.check();
       block.clear();

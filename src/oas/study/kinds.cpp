@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "oas/core/contracts.hpp"
 #include "oas/study/detail/task_kinds.hpp"
@@ -30,8 +31,34 @@ std::vector<TaskSetting> detail::with_instance_settings(std::span<const TaskSett
   return all;
 }
 
+detail::PairCheckpoints detail::PairCheckpoints::from(const TaskSettings& settings) {
+  PairCheckpoints read;
+  read.last = settings.integer("pairs", 100'000);
+  OAS_REQUIRE(read.last >= 1 && read.last <= 10'000'000'000, "pairs is {}; 1 to 1e10", read.last);
+  read.first = settings.integer("first_pairs", std::min<std::int64_t>(1000, read.last));
+  OAS_REQUIRE(read.first >= 1 && read.first <= read.last,
+              "first_pairs is {}; it must lie between 1 and pairs, {}", read.first, read.last);
+  read.per_decade = settings.integer("per_decade", 4);
+  OAS_REQUIRE(read.per_decade >= 1 && read.per_decade <= 1000, "per_decade is {}; 1 to 1000",
+              read.per_decade);
+  return read;
+}
+
+std::vector<std::int64_t> detail::PairCheckpoints::all() const {
+  std::vector<std::int64_t> at;
+  for (int i = 0;; ++i) {
+    const double exponent = static_cast<double>(i) / static_cast<double>(per_decade);
+    const auto next = std::llround(static_cast<double>(first) * std::pow(10.0, exponent));
+    if (next >= last) break;
+    if (at.empty() || next > at.back()) at.push_back(next);
+  }
+  at.push_back(last);
+  return at;
+}
+
 std::span<const TaskKind> task_kinds() {
-  static const std::vector<TaskKind> kinds = {detail::estimation_kind(), detail::learning_kind()};
+  static const std::vector<TaskKind> kinds = {detail::estimation_kind(), detail::learning_kind(),
+                                              detail::continuous_kind()};
   return kinds;
 }
 

@@ -4,17 +4,32 @@
 #include <string_view>
 #include <vector>
 
+#include "oas/model/labels.hpp"
 #include "oas/model/timing.hpp"
 
 /// The lines above the rows of a log, "oas-log/1". Messages name the value; the caller adds file
 /// and line.
 namespace oas::detail {
 
-enum class LogColumn { action, observation, run, propensity, reward, state };
+enum class LogColumn { action, observation, run, propensity, reward, state, reading, likelihood };
 
-/// In the order of LogColumn.
+/// In the order of LogColumn, those that stand for themselves.
 inline constexpr std::array<std::string_view, 6> kLogColumnNames = {
     "action", "observation", "run", "propensity", "reward", "state"};
+
+/// One column of a log; `index` counts components of a reading and states of a likelihood.
+struct HeaderColumn {
+  LogColumn column;
+  int index = 0;
+
+  friend bool operator==(const HeaderColumn&, const HeaderColumn&) = default;
+};
+
+/// What a log with real numbers may hold in place of a finite observation.
+struct ContinuousColumns {
+  int dimension = 0;  ///< of readings; 0: the model has no densities, so that there can be none
+  const Labels* states = nullptr;  ///< of likelihoods
+};
 
 /// Checks a line that begins with '#': "# oas-log/1 timing=before" must name a known version and
 /// the timing of the model; any other text is a comment. Throws InvalidArgument.
@@ -22,6 +37,10 @@ void check_comment(std::string_view line, Timing timing);
 
 /// The columns of a header row that ends with a line feed. Throws InvalidArgument for an unknown or
 /// doubled column, when action or observation is missing, and when the row is no header at all.
-[[nodiscard]] std::vector<LogColumn> parse_header(const char* line);
+/// `continuous` null: observations are finite. Else `observation` (in one dimension) or
+/// `observation_1` … `observation_d` are read as numbers, or in their place `likelihood_1` …
+/// `likelihood_S`, also `likelihood_` and the name of a state.
+[[nodiscard]] std::vector<HeaderColumn> parse_header(const char* line,
+                                                     const ContinuousColumns* continuous);
 
 }  // namespace oas::detail

@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/experiments/continuous_estimation.hpp"
+#include "oas/experiments/log_likelihood.hpp"
+#include "oas/io/log_reader.hpp"
+#include "oas/io/log_writer.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/theory/cell_search.hpp"
+#include "oas/theory/revealing.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  Common common;
+  std::string model;
+  CellSearchOptions search;
+  std::string use;
+  std::string log;
+  std::string log_output;
+  std::string output;
+};
+
+ContinuousPomdp load_continuous(const Options& options) {
+  const AnyModel model = load_any_model(options.model, options.common);
+  const auto* continuous = std::get_if<ContinuousPomdp>(&model);
+  OAS_REQUIRE(continuous != nullptr, "{}: the observations of this model are finite already",
+              options.model);
+  OAS_REQUIRE(continuous->has_sensors(), "{}: has no densities to make cells of", options.model);
+  return *continuous;
+}
+
+Cells choose_cells(const Options& options, const ContinuousPomdp& model) {
+  if (options.use.empty()) return find_cells(model.sensors(), options.search).cells;
+  return parse_cells(read_text_file(options.use), options.use);
+}
+
+std::int64_t write_log(const Options& options, const ContinuousPomdp& model, const Pomdp& finite,
+                       const Cells& cells) {
+  Progress progress(options.common, "rows", 0);
+  LogReader reader(options.log, model);
+  OAS_REQUIRE(!reader.has_likelihood(), "{}: brings likelihoods, and cells need observations",
+              reader.name());
+  LogColumns columns;
+  columns.run = true;
+  columns.propensity = reader.has_propensity();
+  columns.reward = reader.has_reward();
+  columns.state = reader.has_state();
+  LogWriter writer(options.log_output, finite, columns);
+  long run = -1;
+  for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+    to_cells(block, cells);
+    by_runs(
+        block, [&] { ++run; },
+        [&](std::size_t first, std::size_t count) {
+          Trajectory rows;
+          const auto cut = [&](const auto& from, auto& to) {
+            if (from.empty()) return;
+            to.assign(from.begin() + static_cast<std::ptrdiff_t>(first),
+                      from.begin() + static_cast<std::ptrdiff_t>(first + count));
+          };
+          cut(block.rows.actions, rows.actions);
+          cut(block.rows.observations, rows.observations);
+          cut(block.rows.propensities, rows.propensities);
+          cut(block.rows.rewards, rows.rewards);
+          cut(block.rows.states, rows.states);
+          writer.write(rows, run);
+        });
+    progress.add(static_cast<std::int64_t>(block.rows.size()));
+  }
+  writer.commit();
+  return static_cast<std::int64_t>(reader.rows_read());
+}
+
+std::string splits_text(const Cells& cells) {
+  std::string text;
+  for (std::size_t c = 0; c < cells.splits().size(); ++c) {
+    text += fmt::format("  split points{}: {:.6g}\n",
+                        cells.dimension() > 1 ? fmt::format(" of component {}", c + 1) : "",
+                        fmt::join(cells.splits()[c], " "));
+  }
+  return text;
+}
+
+void run(const Options& options) {
+  OAS_REQUIRE(options.log.empty() == options.log_output.empty(),
+              "--log and --log-out go together: one names the log to read, the other the one to "
+              "write");
+  OAS_REQUIRE(!options.output.empty() || !options.log.empty(),
+              "nothing to write: give -o FINITE.json, or --log LOG --log-out FILE");
+  OAS_REQUIRE(options.output.empty() || is_json_output(options.output),
+              "{}: the model must be a .json file, which keeps the split points", options.output);
+  const ContinuousPomdp model = load_continuous(options);
+  const Cells cells = choose_cells(options, model);
+  const Pomdp finite = discretise(model, cells);
+  const SensorReport sensors = analyse_sensors(finite.sensors());
+  std::int64_t rows = 0;
+  if (!options.log.empty()) rows = write_log(options, model, finite, cells);
+  if (!options.output.empty()) {
+    Json document = model_to_json(finite);
+    document["cells"] = cells_to_json(cells);
+    write_text_file(options.output, dump_json(document));
+  }
+  if (options.common.json) {
+    print_json({{"cells", cells.num_cells()},
+                {"splits", cells.splits()},
+                {"alpha", sensors.alpha},
+                {"rows", rows}});
+  }
+  std::string text = fmt::format("{} cells, alpha {:.4f}\n{}", cells.num_cells(), sensors.alpha,
+                                 splits_text(cells));
+  if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
+  if (!options.log.empty()) {
+    text += fmt::format("{}: {} rows written\n", options.log_output,
+                        big_number(static_cast<double>(rows)));
+  }
+  print(options.common, text);
+}
+
+}  // namespace
+
+void add_discretise(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = add_verb(app, "discretise",
+                            "Finite observations for a model (and logs) with real-valued ones",
+                            options->common, [options] { run(*options); });
+  add_model_argument(*verb, "MODEL", options->model, "Model file with densities", options->common);
+  verb->add_option("--cells", options->search.cells,
+                   "Cells, for vectors per component (default: twice the states in all)");
+  verb->add_option("--search", options->search.method,
+                   "Search for split points: random (the paper's) or refined")
+      ->capture_default_str();
+  verb->add_option("--trials", options->search.trials, "Sets of random split points to try")
+      ->capture_default_str();
+  verb->add_option("--seed", options->search.seed, "Same seed, same cells")->capture_default_str();
+  verb->add_option("--use", options->use,
+                   "Take the split points from this file, written by an earlier call");
+  verb->add_option("--log", options->log, "Log with real-valued observations");
+  verb->add_option("--log-out", options->log_output, "The same log with cells, to write");
+  verb->add_option("-o,--output", options->output,
+                   "Model to write (.json): exact cell probabilities, split points beside them");
+}
+
+}  // namespace oas::cli

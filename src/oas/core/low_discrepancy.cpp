@@ -1,0 +1,25 @@
+#include "oas/core/low_discrepancy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+LowDiscrepancy::LowDiscrepancy(int dimension) {
+  OAS_REQUIRE(dimension >= 1 && dimension <= 64, "{} dimensions; 1 to 64 are possible", dimension);
+  double root = 1.5;
+  for (int i = 0; i < 100; ++i) root = std::pow(1.0 + root, 1.0 / (dimension + 1));
+  for (double power = 1.0 / root; dimension-- > 0; power /= root) step_.push_back(power);
+}
+
+void LowDiscrepancy::point(int k, std::span<double> out) const {
+  constexpr double kEnd = 0x1.0p-54;
+  for (std::size_t i = 0; i < step_.size(); ++i) {
+    const double x = (k + 0.5) * step_[i];
+    out[i] = std::clamp(x - std::floor(x), kEnd, 1.0 - 2.0 * kEnd);
+  }
+}
+
+}  // namespace oas

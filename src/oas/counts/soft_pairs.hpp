@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "oas/core/index.hpp"
+#include "oas/counts/left_inverse.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/counts/pair_moments.hpp"
+#include "oas/model/timing.hpp"
+
+namespace oas {
+
+/// PairCounts for soft observations: a row does not show one of finitely many observations but a
+/// vector φ of features, φ_i >= 0 and Σ φ_i = 1, and a pair adds w φ_t φ_{t+1}ᵀ to N_{a,a'} instead
+/// of 1 to one entry. (A F)² doubles: add() in a fixed order to get the same bits.
+struct SoftPairs {
+  SoftPairs(int num_actions, int num_features);
+
+  void add(const SoftPairs& other);
+  void clear();
+
+  int num_actions;
+  int num_features;
+  std::vector<double> sums;         ///< [a][a'][i][i']
+  std::vector<std::int64_t> pairs;  ///< [a][a']
+
+  friend bool operator==(const SoftPairs&, const SoftPairs&) = default;
+};
+
+/// Sums to moments, as for PairCounts: D_a = Σ_{a'} L_a N_{a,a'} L_{a'}ᵀ, L_a a left inverse of the
+/// mean matrix M_a(i,s) = E[φ_i | s, a].
+[[nodiscard]] PairMoments project(const SoftPairs& sums, const LeftInverses& inverses,
+                                  Timing timing);
+
+/// φ_i = p(o | s_i, a) / Σ_j p(o | s_j, a) from the likelihoods of a row, in place.
+void to_soft_features(std::span<double> likelihoods);
+
+/// The left inverses that soft features come to where observations are finite: (Zᵀ W Z)⁻¹ Zᵀ W with
+/// W = 1 / Σ_s Z(o|s). Throws as LeftInverses(model) does.
+[[nodiscard]] LeftInverses soft_inverses(const Pomdp& model);
+
+/// PairFolder for soft observations with one feature per state, φ as above. The mean matrices are
+/// needed only at the end, so that they can be learned from the same rows.
+class SoftFolder {
+ public:
+  /// A S may be at most this; beyond, the sums of all batches take too much memory.
+  static constexpr int kMaxSymbols = 512;
+
+  /// Only pairing and inverse_propensity of `options` matter. Throws InvalidArgument when A S is
+  /// too large.
+  SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options);
+
+  /// The next row, if any, belongs to a new run: no pair crosses.
+  void start_run();
+
+  /// Rows in order: likelihoods [row][state]; a row whose observation is kMissing breaks pairs.
+  void add(std::span<const Action> actions, std::span<const Observation> observations,
+           std::span<const double> likelihoods, std::span<const double> propensities);
+
+  /// Ends the log; the folder is empty afterwards.
+  [[nodiscard]] MomentSeries finish(const LeftInverses& inverses);
+
+ private:
+  void add_pair(Action action, std::span<const double> features, double weight);
+  void close_batch();
+
+  Timing timing_;
+  FoldOptions options_;
+  SoftPairs current_;
+  std::vector<SoftPairs> batches_;
+  MomentSeries books_;  // without batches
+  std::int64_t batch_pairs_;
+  std::int64_t pairs_in_batch_ = 0;
+  std::vector<double> features_;  // of the row being added
+  std::vector<double> previous_;  // of the row before, if it can start a pair
+  Action previous_action_;
+  bool has_previous_ = false;
+  bool first_of_pair_ = true;
+};
+
+}  // namespace oas

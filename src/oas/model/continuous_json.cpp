@@ -1,0 +1,271 @@
+#include "oas/model/continuous_json.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/model/detail/model_fields.hpp"
+#include "oas/model/model_json.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 11> kContinuousKeys = {
+    "format",     "timing",  "states", "actions",  "observations", "start",
+    "transition", "density", "reward", "discount", "estimate"};
+
+constexpr long kMaxDimension = 64;
+
+// Wrong parameters are reported at the object that holds them.
+template <class Make>
+auto made_at(const JsonView& view, Make make) {
+  try {
+    return make();
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    view.fail(error.what());
+  }
+}
+
+template <std::size_t N>
+void only(const JsonView& view, std::array<std::string_view, N> keys) {
+  view.require_keys(keys);
+}
+
+std::vector<double> numbers(const JsonView& view) {
+  const std::array extents = {static_cast<int>(view.size())};
+  return view.as_array(extents);
+}
+
+Density read_density(const JsonView& view) {
+  const std::string kind = view.at("kind").as_string();
+  const auto number = [&](const char* key) { return view.at(key).as_double(); };
+  return made_at(view, [&] {
+    if (kind == "gaussian") {
+      only(view, std::array<std::string_view, 3>{"kind", "mean", "sd"});
+      return Density::gaussian(number("mean"), number("sd"));
+    }
+    if (kind == "beta") {
+      only(view, std::array<std::string_view, 3>{"kind", "alpha", "beta"});
+      return Density::beta(number("alpha"), number("beta"));
+    }
+    if (kind == "gamma") {
+      only(view, std::array<std::string_view, 3>{"kind", "shape", "scale"});
+      return Density::gamma(number("shape"), number("scale"));
+    }
+    if (kind == "poisson") {
+      only(view, std::array<std::string_view, 2>{"kind", "mean"});
+      return Density::poisson(number("mean"));
+    }
+    if (kind == "table") {
+      only(view, std::array<std::string_view, 3>{"kind", "edges", "probability"});
+      return Density::table(numbers(view.at("edges")), numbers(view.at("probability")));
+    }
+    if (kind == "mixture") {
+      only(view, std::array<std::string_view, 3>{"kind", "weights", "parts"});
+      std::vector<Density> parts;
+      const JsonView list = view.at("parts");
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const JsonView part = list.at(i);
+        if (part.at("kind").json() == "mixture") part.fail("a mixture of mixtures");
+        parts.push_back(read_density(part));
+      }
+      return Density::mixture(numbers(view.at("weights")), std::move(parts));
+    }
+    view.at("kind").fail(fmt::format(
+        "gaussian, beta, gamma, poisson, table or mixture is expected, found \"{}\"", kind));
+  });
+}
+
+bool is_vector_gaussian(const JsonView& view) {
+  return view.has("covariance") || (view.has("mean") && view.at("mean").is_array());
+}
+
+VectorDensity read_vector_gaussian(const JsonView& view) {
+  only(view, std::array<std::string_view, 3>{"kind", "mean", "covariance"});
+  const std::string kind = view.at("kind").as_string();
+  if (kind != "gaussian") {
+    view.at("kind").fail(
+        fmt::format("\"gaussian\" is expected beside a covariance, found \"{}\"", kind));
+  }
+  std::vector<double> mean = numbers(view.at("mean"));
+  const int d = static_cast<int>(mean.size());
+  std::vector<double> covariance = detail::read_table(view.at("covariance"), {d, d});
+  return made_at(view,
+                 [&] { return VectorDensity::gaussian(std::move(mean), std::move(covariance)); });
+}
+
+VectorDensity read_vector_density(const JsonView& view, int dimension) {
+  const auto check = [&](std::size_t found) {
+    if (found != static_cast<std::size_t>(dimension)) {
+      view.fail(
+          fmt::format("{} components where \"observations\" has dimension {}", found, dimension));
+    }
+  };
+  if (view.is_array()) {
+    check(view.size());
+    std::vector<Density> parts;
+    for (std::size_t i = 0; i < view.size(); ++i) parts.push_back(read_density(view.at(i)));
+    return VectorDensity(std::move(parts));
+  }
+  if (is_vector_gaussian(view)) {
+    VectorDensity density = read_vector_gaussian(view);
+    check(density.marginals().size());
+    return density;
+  }
+  check(1);
+  return VectorDensity({read_density(view)});
+}
+
+int read_dimension(const JsonView& view) {
+  if (!view.json().is_object()) {
+    view.fail("{\"dimension\": d} is expected beside \"density\"");
+  }
+  only(view, std::array<std::string_view, 1>{"dimension"});
+  const JsonView dimension = view.at("dimension");
+  const long value = dimension.as_integer();
+  if (value < 1 || value > kMaxDimension) {
+    dimension.fail(
+        fmt::format("a dimension from 1 to {} is expected, found {}", kMaxDimension, value));
+  }
+  return static_cast<int>(value);
+}
+
+DensitySensors read_sensors(const JsonView& root, int num_states, int num_actions) {
+  const int dimension = read_dimension(root.at("observations"));
+  const JsonView view = root.at("density");
+  const auto require_size = [](const JsonView& list, int size, const char* what) {
+    if (!list.is_array() || list.size() != static_cast<std::size_t>(size)) {
+      list.fail(fmt::format("a list of {} entries, one for each {}, is expected", size, what));
+    }
+  };
+  require_size(view, num_actions, "action");
+  std::vector<VectorDensity> densities;
+  for (int a = 0; a < num_actions; ++a) {
+    const JsonView row = view.at(static_cast<std::size_t>(a));
+    require_size(row, num_states, "state");
+    for (int s = 0; s < num_states; ++s) {
+      densities.push_back(read_vector_density(row.at(static_cast<std::size_t>(s)), dimension));
+    }
+  }
+  return {num_states, num_actions, std::move(densities), "$.density"};
+}
+
+ContinuousPomdp read_continuous(const JsonView& root) {
+  root.require_keys(kContinuousKeys);
+  PomdpParts parts = detail::read_chain(root);
+  const int s = parts.states.size();
+  const int a = parts.actions.size();
+  std::optional<DensitySensors> sensors;
+  if (root.has("density")) {
+    sensors = read_sensors(root, s, a);
+  } else if (root.has("observations")) {
+    root.at("observations").fail("neither \"observation\" nor \"density\" says what is observed");
+  }
+  if (root.has("reward")) {
+    parts.reward = Reward::by_action_state(detail::read_table(root.at("reward"), {a, s}));
+  }
+  const auto size = static_cast<std::size_t>(a) * static_cast<std::size_t>(s);
+  parts.observations = Labels(1, "observation");
+  parts.sensors = ObservationModel(s, a, 1, std::vector<double>(size, 1.0));
+  return ContinuousPomdp(Pomdp(std::move(parts)), std::move(sensors));
+}
+
+Json write_density(const Density& density) {
+  const std::vector<double>& p = density.parameters();
+  Json json = {{"kind", to_string(density.kind())}};
+  switch (density.kind()) {
+    case Density::Kind::gaussian:
+      json["mean"] = p[0];
+      json["sd"] = p[1];
+      break;
+    case Density::Kind::beta:
+      json["alpha"] = p[0];
+      json["beta"] = p[1];
+      break;
+    case Density::Kind::gamma:
+      json["shape"] = p[0];
+      json["scale"] = p[1];
+      break;
+    case Density::Kind::poisson:
+      json["mean"] = p[0];
+      break;
+    case Density::Kind::table:
+      json["edges"] = p;
+      json["probability"] = density.weights();
+      break;
+    case Density::Kind::mixture:
+      json["weights"] = density.weights();
+      json["parts"] = Json::array();
+      for (const Density& part : density.parts()) json["parts"].push_back(write_density(part));
+      break;
+  }
+  return json;
+}
+
+Json write_vector_density(const VectorDensity& density) {
+  const auto d = static_cast<std::size_t>(density.dimension());
+  if (density.dependent()) {
+    Json json = {{"kind", "gaussian"}, {"mean", Json::array()}, {"covariance", Json::array()}};
+    for (std::size_t i = 0; i < d; ++i) {
+      json["mean"].push_back(density.marginals()[i].parameters()[0]);
+      const auto row = density.covariance().begin() + static_cast<std::ptrdiff_t>(i * d);
+      json["covariance"].push_back(std::vector<double>(row, row + static_cast<std::ptrdiff_t>(d)));
+    }
+    return json;
+  }
+  if (d == 1) return write_density(density.marginals().front());
+  Json list = Json::array();
+  for (const Density& part : density.marginals()) list.push_back(write_density(part));
+  return list;
+}
+
+}  // namespace
+
+bool is_continuous_model(std::string_view text) {
+  // Large finite models are told by their text alone: they are not parsed twice.
+  const auto names = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  if (names("\"observation\"") && !names("\"density\"")) return false;
+  const Json document = Json::parse(text.begin(), text.end(), nullptr, false);
+  return document.is_object() && document.contains("format") && !document.contains("observation");
+}
+
+ContinuousPomdp parse_continuous_model(std::string_view text, const std::string& file) {
+  const Json document = parse_json(text, file);
+  try {
+    return read_continuous(JsonView(document, file));
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    throw ParseError(file, 0, 0, error.what());
+  }
+}
+
+Json model_to_json(const ContinuousPomdp& model) {
+  Json document = model_to_json(model.chain());
+  document.erase("observation");
+  document.erase("observations");
+  if (!model.has_sensors()) return document;
+  const DensitySensors& sensors = model.sensors();
+  document["observations"] = {{"dimension", sensors.dimension()}};
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    Json row = Json::array();
+    for (State s{0}; s < model.num_states(); ++s) {
+      row.push_back(write_vector_density(sensors(a, s)));
+    }
+    document["density"].push_back(std::move(row));
+  }
+  return document;
+}
+
+void write_model(const std::string& path, const ContinuousPomdp& model) {
+  write_text_file(path, dump_json(model_to_json(model)));
+}
+
+}  // namespace oas

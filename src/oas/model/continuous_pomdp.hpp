@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "oas/model/density_sensors.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas {
+
+/// A partially observed Markov decision process whose observations are real numbers or vectors, or
+/// whose sensors are somebody else's and come as likelihoods in the log: a hidden chain (timing,
+/// states, actions, start, T, reward) and, where known, a density per (action, state). Checked
+/// once, then immutable; a value. Whatever needs finite observations works on discretise() of it
+/// (theory/cells.hpp).
+class ContinuousPomdp {
+ public:
+  /// The sensors of `chain` are dropped, and so is a reward that depends on them. Throws
+  /// InvalidArgument when sizes differ.
+  explicit ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors = {});
+
+  /// All but the sensors, as a model with one observation that is always the same.
+  [[nodiscard]] const Pomdp& chain() const { return chain_; }
+  [[nodiscard]] bool has_sensors() const { return sensors_.has_value(); }
+  /// Throws InvalidArgument when the densities are unknown.
+  [[nodiscard]] const DensitySensors& sensors() const;
+
+  [[nodiscard]] int num_states() const { return chain_.num_states(); }
+  [[nodiscard]] int num_actions() const { return chain_.num_actions(); }
+  [[nodiscard]] Timing timing() const { return chain_.timing(); }
+
+  [[nodiscard]] ContinuousPomdp with_transition(TransitionModel transition) const;
+  /// The same chain with finite sensors.
+  [[nodiscard]] Pomdp with_sensors(ObservationModel sensors) const;
+
+  /// One line for people.
+  [[nodiscard]] std::string brief() const;
+
+  friend bool operator==(const ContinuousPomdp&, const ContinuousPomdp&) = default;
+
+ private:
+  Pomdp chain_;
+  std::optional<DensitySensors> sensors_;
+};
+
+}  // namespace oas

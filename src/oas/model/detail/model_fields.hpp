@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "oas/core/json_text.hpp"
+#include "oas/model/pomdp.hpp"
+
+/// What the files of finite and of continuous models have in common.
+namespace oas::detail {
+
+/// Format, timing, states, actions, start, transition and discount of a model document; not the
+/// observations, the sensors and the reward.
+[[nodiscard]] PomdpParts read_chain(const JsonView& root);
+
+/// The table of numbers at `view`, of these extents.
+[[nodiscard]] std::vector<double> read_table(const JsonView& view,
+                                             std::initializer_list<int> extents);
+
+}  // namespace oas::detail

@@ -1,0 +1,103 @@
+#include "oas/theory/cells.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "oas/core/checks.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/json_text.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The bounds of interval i of a component.
+std::pair<double, double> interval(const std::vector<double>& splits, std::size_t i) {
+  return {i == 0 ? -kInfinity : splits[i - 1], i == splits.size() ? kInfinity : splits[i]};
+}
+
+}  // namespace
+
+Cells::Cells(std::vector<std::vector<double>> splits) : splits_(std::move(splits)) {
+  OAS_REQUIRE(!splits_.empty(), "cells of no component");
+  std::size_t count = 1;
+  for (std::size_t c = 0; c < splits_.size(); ++c) {
+    check_finite(splits_[c], fmt::format("splits[{}]", c));
+    for (std::size_t i = 1; i < splits_[c].size(); ++i) {
+      OAS_REQUIRE(splits_[c][i] > splits_[c][i - 1],
+                  "splits[{}][{}] is {} after {}; split points must ascend", c, i, splits_[c][i],
+                  splits_[c][i - 1]);
+    }
+    count *= splits_[c].size() + 1;
+    OAS_REQUIRE(count <= kMaxCells, "more than {} cells", kMaxCells);
+  }
+  num_cells_ = static_cast<int>(count);
+}
+
+Observation Cells::cell(std::span<const double> reading) const {
+  std::size_t cell = 0;
+  for (std::size_t c = 0; c < splits_.size(); ++c) {
+    const auto& splits = splits_[c];
+    const auto above = std::lower_bound(splits.begin(), splits.end(), reading[c]);
+    cell = cell * (splits.size() + 1) + static_cast<std::size_t>(above - splits.begin());
+  }
+  return Observation{cell};
+}
+
+ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells) {
+  OAS_REQUIRE(sensors.dimension() == cells.dimension(),
+              "cells of {} components for observations of {}", cells.dimension(),
+              sensors.dimension());
+  const auto d = static_cast<std::size_t>(cells.dimension());
+  std::vector<double> low(d);
+  std::vector<double> high(d);
+  std::vector<double> values;
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    for (State s{0}; s < sensors.num_states(); ++s) {
+      const std::size_t first = values.size();
+      double sum = 0.0;
+      for (int u = 0; u < cells.num_cells(); ++u) {
+        auto rest = static_cast<std::size_t>(u);
+        for (std::size_t c = d; c-- > 0;) {
+          const std::size_t width = cells.splits()[c].size() + 1;
+          std::tie(low[c], high[c]) = interval(cells.splits()[c], rest % width);
+          rest /= width;
+        }
+        values.push_back(std::max(0.0, sensors(a, s).box(low, high)));
+        sum += values.back();
+      }
+      for (std::size_t i = first; i < values.size(); ++i) values[i] /= sum;
+    }
+  }
+  return {sensors.num_states(), sensors.num_actions(), cells.num_cells(), std::move(values),
+          "cell probabilities"};
+}
+
+Pomdp discretise(const ContinuousPomdp& model, const Cells& cells) {
+  return model.with_sensors(cell_sensors(model.sensors(), cells));
+}
+
+nlohmann::ordered_json cells_to_json(const Cells& cells) { return {{"splits", cells.splits()}}; }
+
+Cells parse_cells(std::string_view text, const std::string& file) {
+  const nlohmann::ordered_json document = parse_json(text, file);
+  const JsonView view = JsonView(document, file).at("cells");
+  view.require_keys(std::array<std::string_view, 1>{"splits"});
+  const JsonView list = view.at("splits");
+  std::vector<std::vector<double>> splits;
+  for (std::size_t c = 0; c < list.size(); ++c) {
+    const std::array extents = {static_cast<int>(list.at(c).size())};
+    splits.push_back(list.at(c).as_array(extents));
+  }
+  try {
+    return Cells(std::move(splits));
+  } catch (const InvalidArgument& error) {
+    view.fail(error.what());
+  }
+}
+
+}  // namespace oas
