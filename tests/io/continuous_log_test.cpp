@@ -66,10 +66,11 @@ TEST(ContinuousLog, LikelihoodsAreTakenAsTheyAre) {
     EXPECT_TRUE(block.readings.empty());
     EXPECT_EQ(block.rows.observations[1], kMissing);
   }
-  const Labels& states = plane_model().chain().states();
+  const ContinuousPomdp plane = plane_model();
+  const Labels& states = plane.chain().states();
   const std::string named =
       "action,likelihood_" + states[1] + ",likelihood_" + states[0] + "\n0,2,1\n";
-  EXPECT_THAT(read_block_of(named, plane_model()).likelihoods, ElementsAre(1.0, 2.0));
+  EXPECT_THAT(read_block_of(named, plane).likelihoods, ElementsAre(1.0, 2.0));
 }
 
 TEST(ContinuousLog, WhatIsWrittenReadsBackToTheBit) {

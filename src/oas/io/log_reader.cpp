@@ -143,6 +143,7 @@ void LogReader::Impl::parse_lines(LogBlock& block, std::size_t max_rows) {
 const char* LogReader::Impl::parse_row(const char* position, LogBlock& block) {
   const char* const row = position;
   std::size_t field = 0;
+  bool whole_row = false;  // a fault is not that of one cell
   try {
     while (true) {
       parse_cell(columns_[field], position, block.rows);
@@ -152,14 +153,13 @@ const char* LogReader::Impl::parse_row(const char* position, LogBlock& block) {
     }
     if (*position == ',') fail_field_count(row);
     if (evidence_) {
-      field = columns_.size();  // behind all cells: the whole row is meant
+      whole_row = true;
       evidence_->finish_row(block);
     }
   } catch (const ParseError&) {
     throw;
   } catch (const InvalidArgument& error) {
-    const bool whole = field == columns_.size();
-    throw ParseError(name_, line_, whole ? 0 : static_cast<long>(field + 1), error.what());
+    throw ParseError(name_, line_, whole_row ? 0 : static_cast<long>(field + 1), error.what());
   }
   return position + (*position == '\r' ? 2 : 1);
 }

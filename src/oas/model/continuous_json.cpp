@@ -168,6 +168,7 @@ ContinuousPomdp read_continuous(const JsonView& root) {
   } else if (root.has("observations")) {
     root.at("observations").fail("neither \"observation\" nor \"density\" says what is observed");
   }
+  detail::read_dynamics(root, parts);
   if (root.has("reward")) {
     parts.reward = Reward::by_action_state(detail::read_table(root.at("reward"), {a, s}));
   }

@@ -13,7 +13,9 @@ namespace oas {
 
 namespace {
 
-constexpr int kBoxPoints = 1024;  // of the lattice rule for boxes of dependent components
+// Of the rule for boxes of two, and of more, dependent components.
+constexpr int kBoxPoints = 256;
+constexpr int kManyBoxPoints = 4096;
 
 }  // namespace
 
@@ -109,11 +111,11 @@ double VectorDensity::gaussian_box(std::span<const double> low,
                                    std::span<const double> high) const {
   static const Density standard = Density::gaussian(0.0, 1.0);
   const std::size_t d = marginals_.size();
-  const LowDiscrepancy points(static_cast<int>(std::max<std::size_t>(d, 2) - 1));
+  const int count = d == 1 ? 1 : d == 2 ? kBoxPoints : kManyBoxPoints;
+  const LowDiscrepancy points(static_cast<int>(std::max<std::size_t>(d, 2) - 1), count);
   std::vector<double> u(static_cast<std::size_t>(points.dimension()));
   std::vector<double> z(d);
   double total = 0.0;
-  const int count = d == 1 ? 1 : kBoxPoints;
   for (int k = 0; k < count; ++k) {
     points.point(k, u);
     double weight = 1.0;
@@ -125,8 +127,7 @@ double VectorDensity::gaussian_box(std::span<const double> low,
       weight *= above - below;
       if (i + 1 < d) {
         constexpr double kEnd = 1e-300;
-        const double tent = 1.0 - std::abs(2.0 * u[i] - 1.0);  // periodic: better for a lattice
-        z[i] = standard.quantile(std::clamp(std::lerp(below, above, tent), kEnd, 1.0 - 0x1.0p-53));
+        z[i] = standard.quantile(std::clamp(std::lerp(below, above, u[i]), kEnd, 1.0 - 0x1.0p-53));
       }
     }
     total += weight;

@@ -35,8 +35,8 @@ class VectorDensity {
   /// Takes d numbers spread evenly over (0, 1) to draws of this distribution; may work in place.
   void from_uniform(std::span<const double> u, std::span<double> x) const;
   /// P(low < X <= high) componentwise; ±∞ allowed. Exact for independent components; for a
-  /// multivariate Gaussian by a lattice rule after Genz's transformation (Genz 1992), error below
-  /// 1e-5 in two dimensions.
+  /// multivariate Gaussian by evenly spread points after Genz's transformation (Genz 1992), error
+  /// about 1e-5 in two dimensions.
   [[nodiscard]] double box(std::span<const double> low, std::span<const double> high) const;
 
   friend bool operator==(const VectorDensity&, const VectorDensity&) = default;

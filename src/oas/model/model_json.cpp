@@ -87,12 +87,16 @@ PomdpParts read_chain(const JsonView& root) {
   parts.timing = read_timing(root.at("timing"));
   parts.states = read_labels(root.at("states"), "state");
   parts.actions = read_labels(root.at("actions"), "action");
-  const int s = parts.states.size();
-  const int a = parts.actions.size();
   if (root.has("start")) {
-    parts.start = read_table(root.at("start"), {s});
+    parts.start = read_table(root.at("start"), {parts.states.size()});
     check_simplex(parts.start, "$.start");
   }
+  return parts;
+}
+
+void read_dynamics(const JsonView& root, PomdpParts& parts) {
+  const int s = parts.states.size();
+  const int a = parts.actions.size();
   if (root.has("transition")) {
     parts.transition =
         TransitionModel(s, a, read_table(root.at("transition"), {a, s, s}), "$.transition");
@@ -104,7 +108,6 @@ PomdpParts read_chain(const JsonView& root) {
       view.fail(fmt::format("a number from 0 to 1 is expected, found {}", *parts.discount));
     }
   }
-  return parts;
 }
 
 }  // namespace detail
@@ -233,6 +236,7 @@ PomdpParts read_parts(const JsonView& root) {
   const int o = parts.observations.size();
   parts.sensors =
       ObservationModel(s, a, o, read_table(root.at("observation"), {a, s, o}), "$.observation");
+  detail::read_dynamics(root, parts);
   parts.reward = read_reward(root, s, a, o);
   return parts;
 }

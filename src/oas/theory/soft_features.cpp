@@ -105,7 +105,7 @@ void sum_counts(const DensitySensors& sensors, Action action, MeanMatrix& mean) 
 }
 
 void average_points(const DensitySensors& sensors, Action action, MeanMatrix& mean) {
-  const LowDiscrepancy points(sensors.dimension());
+  const LowDiscrepancy points(sensors.dimension(), kPoints);
   std::vector<double> x(static_cast<std::size_t>(sensors.dimension()));
   for (State s{0}; s < sensors.num_states(); ++s) {
     for (int k = 0; k < kPoints; ++k) {

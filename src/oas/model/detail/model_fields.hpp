@@ -8,9 +8,11 @@
 /// What the files of finite and of continuous models have in common.
 namespace oas::detail {
 
-/// Format, timing, states, actions, start, transition and discount of a model document; not the
-/// observations, the sensors and the reward.
+/// Format, timing, states, actions and start of a model document.
 [[nodiscard]] PomdpParts read_chain(const JsonView& root);
+
+/// Its transition and discount, where it has them.
+void read_dynamics(const JsonView& root, PomdpParts& parts);
 
 /// The table of numbers at `view`, of these extents.
 [[nodiscard]] std::vector<double> read_table(const JsonView& view,
