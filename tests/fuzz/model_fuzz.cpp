@@ -6,25 +6,36 @@
 #include "fuzz/fuzz_target.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/model/continuous_json.hpp"
 #include "oas/model/model_json.hpp"
 
-/// parse_model on any text: it gives a model that reads back equal or throws InvalidArgument.
+/// parse_model and parse_continuous_model on any text: they give a model that reads back equal or
+/// throw InvalidArgument.
 namespace {
 
-std::optional<oas::Pomdp> parse(std::string_view text) {
+template <class Model>
+std::optional<Model> parse(std::string_view text,
+                           Model (*reader)(std::string_view, const std::string&)) {
   try {
-    return oas::parse_model(text, "model");
+    return reader(text, "model");
   } catch (const oas::InvalidArgument&) {
     return std::nullopt;
   }
 }
 
+template <class Model>
+void round_trip(std::string_view text, Model (*reader)(std::string_view, const std::string&)) {
+  const auto model = parse(text, reader);
+  if (!model) return;
+  const auto again = parse(oas::dump_json(oas::model_to_json(*model)), reader);
+  if (!again || !(*again == *model)) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto model = parse({reinterpret_cast<const char*>(data), size});
-  if (!model) return 0;
-  const auto again = parse(oas::dump_json(oas::model_to_json(*model)));
-  if (!again || !(*again == *model)) std::abort();
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  round_trip(text, oas::parse_model);
+  round_trip(text, oas::parse_continuous_model);
   return 0;
 }

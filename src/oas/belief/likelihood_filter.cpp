@@ -35,8 +35,9 @@ void LikelihoodFilter::move(Action action) {
   std::fill(scratch_.begin(), scratch_.end(), 0.0);
   for (State s{0}; s < transition_.num_states(); ++s) {
     const double weight = belief_[static_cast<std::size_t>(s)];
-    const auto row = transition_.row(action, s);
-    for (std::size_t next = 0; next < row.size(); ++next) scratch_[next] += weight * row[next];
+    transition_.for_each_next(action, s, [&](State next, double probability) {
+      scratch_[static_cast<std::size_t>(next)] += weight * probability;
+    });
   }
   std::swap(belief_, scratch_);
 }

@@ -15,6 +15,7 @@
 
 namespace oas {
 
+using detail::HeaderColumn;
 using detail::LogColumn;
 
 namespace {
@@ -96,13 +97,14 @@ class LabelScanner {
     if (columns_.empty() && text.starts_with('#')) return add_comment(text);
     if (text.empty() || text == "\r") return;  // the reader proper judges blank lines
     if (columns_.empty()) {
-      columns_ = detail::parse_header(text.data());
-      OAS_REQUIRE(std::find(columns_.begin(), columns_.end(), LogColumn::state) != columns_.end(),
+      columns_ = detail::parse_header(text.data(), nullptr);
+      OAS_REQUIRE(std::find(columns_.begin(), columns_.end(), HeaderColumn{LogColumn::state}) !=
+                      columns_.end(),
                   "column 'state' is missing: sensors are calibrated on rows whose state is known");
       return;
     }
     const char* position = text.data();
-    for (const LogColumn column : columns_) {
+    for (const auto [column, index] : columns_) {
       const std::string_view cell = detail::next_cell(position, scratch_);
       if (column == LogColumn::action) actions_.add(cell);
       if (column == LogColumn::observation) observations_.add(cell);
@@ -134,7 +136,7 @@ class LabelScanner {
   LabelSet observations_{"observation", true};
   LabelSet states_{"state", false};
   std::optional<Timing> timing_;
-  std::vector<LogColumn> columns_;
+  std::vector<HeaderColumn> columns_;
   std::string scratch_;
 };
 
