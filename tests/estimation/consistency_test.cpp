@@ -89,7 +89,7 @@ TEST(Consistency, OverlappingPairsAreAboutThirtyPercentBetter) {
 }
 
 // Eight observations of three states leave many left inverses to choose from.
-TEST(Consistency, WeightsLowerTheErrorAndNeverRaiseItMuch) {
+TEST(Consistency, WeightsLowerTheError) {
   for (const Timing timing : {Timing::before, Timing::after}) {
     for (const char* policy : {"uniform", "belief"}) {
       double ratio = 0.0;
@@ -105,6 +105,7 @@ TEST(Consistency, WeightsLowerTheErrorAndNeverRaiseItMuch) {
         options.estimator = "oas-weighted";
         ratio += empirical_error(model, options).mean / plain / 4.0;
       }
+      EXPECT_LT(ratio, 1.0) << to_string(timing) << " " << policy;
     }
   }
 }
