@@ -168,6 +168,10 @@ void run(Options options) {
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json) print_json(estimate_to_json(model, estimate)["estimate"]);
   std::string text = estimate.brief() + "\n";
+  if (estimate.effective_rows) {
+    text += fmt::format("weights by age: worth {} rows of equal weight\n",
+                        big_number(std::round(*estimate.effective_rows)));
+  }
   if (!estimate.structure.empty()) text += fmt::format("structure: {}\n", estimate.structure);
   if (estimate.missing > 0) {
     text += fmt::format("{} rows without observation\n",
@@ -219,6 +223,10 @@ void add_estimate(CLI::App& app) {
   verb->add_option("--prior", options->estimation.prior,
                    "Likelihood: imaginary transitions added to every entry")
       ->capture_default_str();
+  verb->add_option("--half-life", options->estimation.forgetting.half_life,
+                   "Rows that lie so many rows back count half, for dynamics that change slowly");
+  verb->add_option("--window", options->estimation.forgetting.window,
+                   "Only so many rows at the end of the logs count");
   verb->add_option("--structure", options->structures,
                    "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
                    "same-for-all-actions; may be given several times")

@@ -66,6 +66,52 @@ class Likelihood(CliCase):
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
 
+class Forgetting(CliCase):
+    def test_recent_rows_count(self):
+        """Dynamics that changed half-way: who forgets sees the new ones."""
+        old = self.model("pest-control")
+        new = json.loads(json.dumps(old))
+        for matrix in new["transition"]:
+            matrix[0], matrix[1] = matrix[1], matrix[0]
+        self.write_model("old.json", old)
+        self.write_model("new.json", new)
+        self.good("simulate", "old.json", "--policy", "uniform", "--steps", 50000, "-o", "a.csv")
+        self.good("simulate", "new.json", "--policy", "uniform", "--steps", 50000, "-o", "b.csv")
+        self.good("simulate", "new.json", "--policy", "uniform", "--steps", 50000, "--seed", 2, "-o",
+                  "later.csv")
+        for estimator in ("oas", "oas-overlap", "oas-weighted", "oas-ml", "em"):
+            errors = []
+            for options in ((), ("--half-life", 5000), ("--window", 40000)):
+                out = self.good("estimate", "old.json", "a.csv", "b.csv", "--estimator", estimator,
+                                *options, "-o", "e.json")
+                self.assertEqual("worth" in out, bool(options))
+                errors.append(self.good_json("compare", "new.json", "e.json")["frobenius"])
+            self.assertLess(errors[1], 0.5 * errors[0])
+            self.assertLess(errors[2], 0.5 * errors[0])
+            about = json.loads(self.read("e.json"))["estimate"]
+            self.assertAlmostEqual(about["effective_rows"], 40000, delta=1)
+        self.good("estimate", "old.json", "a.csv", "b.csv", "-o", "all.json")
+        report = self.good_json("score", "all.json", "e.json", "--log", "later.csv")
+        self.assertGreater(report["models"][1]["difference"], 0)
+
+    def test_threads_change_nothing(self):
+        self.good("simulate", "robot-corridor", "--steps", 30000, "-o", "log.csv")
+        for threads in (1, 4):
+            self.good("estimate", "robot-corridor", "log.csv", "log.csv", "--half-life", 3000,
+                      "--threads", threads, "-o", f"{threads}.json")
+        self.assertEqual(self.read("1.json"), self.read("4.json"))
+
+    def test_faults_are_named(self):
+        self.good("simulate", "pest-control", "--steps", 500, "-o", "log.csv")
+        estimate = ("estimate", "pest-control", "log.csv", "-o", "e.json")
+        self.bad(*estimate, "--half-life", 0.5, says=["half-life", "0.5"])
+        self.bad(*estimate, "--half-life", "nan", says=["half-life"])
+        self.bad(*estimate, "--window", -3, says=["window", "-3"])
+        self.bad(*estimate, "--window", "many", says=["many"])
+        for name in ("particle", "spectral"):
+            self.bad(*estimate, "--window", 100, "--estimator", name, says=[name, "forget"])
+
+
 class Weighted(CliCase):
     def test_a_blind_sensor_does_not_stop_the_others(self):
         model = self.model("machine-maintenance")

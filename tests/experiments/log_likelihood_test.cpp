@@ -88,6 +88,30 @@ TEST_F(LikelihoodOfLogs, FilesReadAgainGiveWhatMemoryGives) {
   }
 }
 
+// Windows are cut elsewhere than blocks in memory, and with them the stretches of equal weight.
+TEST_F(LikelihoodOfLogs, ForgettingIsTheSameFromFiles) {
+  const Pomdp model = robot_corridor();
+  const std::vector<std::string> paths = {simulate(model, 540'000, "long.csv", 0, 1000),
+                                          simulate(model, 600'000, "last.csv", 2)};
+  const LogLikelihood kept(model, paths, std::size_t{1} << 30, nullptr, {});
+  const LogLikelihood read(model, paths, 1000, nullptr, {});
+  for (const Forgetting& forgetting :
+       {Forgetting{300'000.0, 0}, Forgetting{1000.0, 0}, Forgetting{0.0, 700'000}}) {
+    PassOptions weights;
+    weights.forgetting = forgetting;
+    const LikelihoodPass expected = kept.pass(model.transition(), weights, {});
+    const LikelihoodPass pass = read.pass(model.transition(), weights, {});
+    EXPECT_NEAR(pass.log_likelihood, expected.log_likelihood,
+                1e-4 * std::abs(expected.log_likelihood));
+    double total = 0.0;
+    for (std::size_t i = 0; i < pass.counts.size(); ++i) {
+      EXPECT_NEAR(pass.counts[i], expected.counts[i], 0.5 + 1e-3 * expected.counts[i]);
+      total += pass.counts[i];
+    }
+    EXPECT_NEAR(total, forgetting.mean_weight(0, 1'140'000) * 1'140'000, 2.0);
+  }
+}
+
 TEST_F(LikelihoodOfLogs, ThreadsAndMemoryDoNotMatter) {
   const Pomdp model = robot_corridor();
   const std::vector<std::string> paths = {simulate(model, 20'000, "a.csv", 0, 50),

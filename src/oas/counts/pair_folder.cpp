@@ -12,6 +12,15 @@ namespace {
 constexpr std::size_t kMaxBatches = 128;       // between 64 and 128 are kept
 constexpr std::int64_t kFirstBatchPairs = 64;  // doubled whenever there would be more batches
 
+// Short against the weights' own scale, long enough for batches that hardly depend on each other.
+std::int64_t rows_per_batch(const Forgetting& forgetting) {
+  forgetting.validate();
+  double rows = 1e15;
+  if (forgetting.half_life > 0.0) rows = forgetting.half_life / 16.0;
+  if (forgetting.window > 0) rows = std::min(rows, static_cast<double>(forgetting.window) / 128.0);
+  return std::max(kFirstBatchPairs, static_cast<std::int64_t>(rows));
+}
+
 }  // namespace
 
 PairMoments MomentSeries::total() const {
@@ -23,11 +32,29 @@ PairMoments MomentSeries::total() const {
 
 void MomentSeries::append(MomentSeries other) {
   std::move(other.batches.begin(), other.batches.end(), std::back_inserter(batches));
+  for (const auto& [first, end] : other.spans) spans.emplace_back(rows + first, rows + end);
   rows += other.rows;
   runs += other.runs;
   missing += other.missing;
   certain_actions += other.certain_actions;
   smallest_propensity = std::min(smallest_propensity, other.smallest_propensity);
+}
+
+void MomentSeries::forget(const Forgetting& forgetting) {
+  if (!forgetting.active()) return;
+  OAS_REQUIRE(spans.size() == batches.size(), "{} batches with {} spans of rows", batches.size(),
+              spans.size());
+  std::vector<PairMoments> kept;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    const auto [first, end] = spans[b];
+    const double weight = forgetting.mean_weight(rows - end, end - first);
+    if (!(weight > 0.0) || rows - end >= forgetting.reach()) continue;
+    std::for_each(batches[b].sums.begin(), batches[b].sums.end(),
+                  [&](double& sum) { sum *= weight; });
+    kept.push_back(std::move(batches[b]));
+  }
+  batches = std::move(kept);
+  spans.clear();
 }
 
 PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOptions& options)
@@ -38,12 +65,13 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
       batch_pairs_(kFirstBatchPairs) {
   const auto symbols = static_cast<std::int64_t>(inverses.num_actions()) *
                        static_cast<std::int64_t>(inverses.num_observations());
-  const bool weighted =
-      options.inverse_propensity || !options.first_weight.empty() || !options.second_weight.empty();
+  const bool weighted = options.inverse_propensity || !options.first_weight.empty() ||
+                        !options.second_weight.empty() || options.forgetting.active();
   if (!weighted && symbols * symbols <= options.max_dense_cells) {
     counts_.emplace(inverses.num_actions(), inverses.num_observations());
   }
   series_.batches.reserve(kMaxBatches + 1);
+  if (options.forgetting.active()) batch_rows_ = rows_per_batch(options.forgetting);
 }
 
 void PairFolder::start_run() {
@@ -82,8 +110,9 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
     }
     previous_ = seen ? std::optional(row) : std::nullopt;
     first_of_pair_ = !first_of_pair_;
+    ++series_.rows;
+    if (batch_rows_ > 0 && series_.rows - span_first_ == batch_rows_) close_span();
   }
-  series_.rows += static_cast<std::int64_t>(n);
 }
 
 void PairFolder::add_pair(PairRow first, PairRow second, double weight) {
@@ -92,7 +121,7 @@ void PairFolder::add_pair(PairRow first, PairRow second, double weight) {
   } else {
     oas::add_pair(first, second, weight, *inverses_, timing_, current_);
   }
-  if (++pairs_in_batch_ == batch_pairs_) close_batch();
+  if (++pairs_in_batch_ == batch_pairs_ && batch_rows_ == 0) close_batch();
 }
 
 void PairFolder::close_batch() {
@@ -108,6 +137,23 @@ void PairFolder::close_batch() {
   if (series_.batches.size() == kMaxBatches) halve_batches();
 }
 
+// Batches that are older than all that counts go.
+void PairFolder::close_span() {
+  series_.batches.push_back(current_);
+  series_.spans.emplace_back(span_first_, series_.rows);
+  span_first_ = series_.rows;
+  current_.clear();
+  pairs_in_batch_ = 0;
+  const std::int64_t reach = options_.forgetting.reach();
+  const auto is_old = [&](const auto& span) { return series_.rows - span.second >= reach; };
+  // In one go when half of them are old, so that a batch costs nothing to speak of.
+  if (!is_old(series_.spans[series_.spans.size() / 2])) return;
+  const auto young = std::find_if_not(series_.spans.begin(), series_.spans.end(), is_old);
+  const auto old = young - series_.spans.begin();
+  series_.spans.erase(series_.spans.begin(), young);
+  series_.batches.erase(series_.batches.begin(), series_.batches.begin() + old);
+}
+
 void PairFolder::halve_batches() {
   auto& batches = series_.batches;
   for (std::size_t i = 0; i + 1 < batches.size(); i += 2) {
@@ -119,7 +165,12 @@ void PairFolder::halve_batches() {
 }
 
 MomentSeries PairFolder::finish() {
-  close_batch();
+  if (batch_rows_ == 0) {
+    close_batch();
+  } else if (series_.rows > span_first_) {
+    close_span();
+  }
+  span_first_ = 0;
   previous_.reset();
   batch_pairs_ = kFirstBatchPairs;
   return std::exchange(series_, MomentSeries{});

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "oas/counts/forgetting.hpp"
 #include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_counts.hpp"
 #include "oas/counts/pair_moments.hpp"
@@ -17,6 +19,8 @@ namespace oas {
 /// hardly. Parts of a log (files) are appended in their order.
 struct MomentSeries {
   std::vector<PairMoments> batches;
+  /// With forgetting, the rows [first, end) of each batch, counted from the start of the log.
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;
   std::int64_t rows = 0;
   std::int64_t runs = 0;
   std::int64_t missing = 0;          ///< rows without observation
@@ -26,6 +30,9 @@ struct MomentSeries {
   /// Sum over all batches, in order.
   [[nodiscard]] PairMoments total() const;
   void append(MomentSeries other);
+  /// Weights each batch by the mean weight of its rows, now that their age is known; those without
+  /// any are dropped. Once, after the last append().
+  void forget(const Forgetting& forgetting);
 };
 
 /// How PairFolder turns rows into pairs.
@@ -38,6 +45,9 @@ struct FoldOptions {
   /// empty: 1. Which of them leave the estimate consistent: counts/weighted_pairs.hpp.
   std::vector<double> first_weight;
   std::vector<double> second_weight;
+  /// Batches of equal numbers of rows (a 16th of the half-life, a 128th of the window, at least
+  /// 64), the latest ones only, to be weighted by MomentSeries::forget().
+  Forgetting forgetting;
   /// At most this many cells of (A O)² are counted exactly and projected batch by batch; beyond, or
   /// with weights, moments are summed pair by pair, which needs A S² numbers only.
   std::int64_t max_dense_cells = 1 << 16;
@@ -64,6 +74,7 @@ class PairFolder {
  private:
   void add_pair(PairRow first, PairRow second, double weight);
   void close_batch();
+  void close_span();
   void halve_batches();
 
   const LeftInverses* inverses_;
@@ -74,6 +85,8 @@ class PairFolder {
   MomentSeries series_;
   std::int64_t batch_pairs_;  // pairs per batch
   std::int64_t pairs_in_batch_ = 0;
+  std::int64_t batch_rows_ = 0;      // with forgetting: rows per batch
+  std::int64_t span_first_ = 0;      // and the first row of the current one
   std::optional<PairRow> previous_;  // last row of this run, if it can start a pair
   bool first_of_pair_ = true;        // disjoint: the next row is the first of a pair
 };

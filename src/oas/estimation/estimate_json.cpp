@@ -96,6 +96,7 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
     about["passes"] = estimate.passes;
     if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   }
+  if (estimate.effective_rows) about["effective_rows"] = *estimate.effective_rows;
   if (!estimate.structure.empty()) about["structure"] = estimate.structure;
   about["pairs"] = estimate.pairs;
   about["alpha"] = estimate.alpha;

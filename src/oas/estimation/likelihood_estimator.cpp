@@ -44,16 +44,22 @@ Vector score_at(const LikelihoodFunction& likelihood, const TransitionModel& at,
 // The errors of all entries: covariance (information)⁻¹ in the directions that have some. Rows that
 // the others touch are not determined.
 JointErrors likelihood_errors(const TransitionModel& at, const Matrix& information,
-                              const Vector& score) {
+                              const Vector& score, const Matrix& spread) {
   const FreeCoordinates free(at);
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
   const Vector& values = eigen.eigenvalues();
   const Matrix& vectors = eigen.eigenvectors();
   const Eigen::Index unknown = (values.array() < kLeastInformation).count();  // the first ones
   const Eigen::Index known = values.size() - unknown;
-  const Matrix factor =
+  Matrix factor =
       vectors.rightCols(known) * values.tail(known).cwiseSqrt().cwiseInverse().asDiagonal();
   const Vector step = factor * (factor.transpose() * score);  // to the maximum without bounds
+  if (spread.size() > 0) {  // J⁻¹ V J⁻¹ = (J⁻¹ √V)(J⁻¹ √V)ᵀ
+    const Eigen::SelfAdjointEigenSolver<Matrix> parts(spread);
+    factor = factor *
+             (factor.transpose() *
+              (parts.eigenvectors() * parts.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal()));
+  }
   JointErrors errors;
   errors.factor = free.expand(factor);
   const Vector moved = free.expand(step);
@@ -76,8 +82,16 @@ void add_error_bars(const LikelihoodRows& rows, const LikelihoodEstimate& climbe
   if (information.matrix.size() == 0) return;
   estimate.passes += information.passes;
   const FreeCoordinates free(climbed.transition);
+  Matrix spread;  // of the score, where that is not the information
+  if (rows.squared) {
+    const ObservedInformation squared = observed_information(rows.squared, climbed.transition,
+                                                             rows.squared(climbed.transition, {}));
+    estimate.passes += squared.passes + 1;
+    if (squared.matrix.size() == 0) return;
+    spread = squared.matrix;
+  }
   const JointErrors errors = likelihood_errors(climbed.transition, information.matrix,
-                                               free.reduce(climbed.pass.score.data()));
+                                               free.reduce(climbed.pass.score.data()), spread);
   for (std::size_t row = 0; row < errors.determined.size(); ++row) {
     if (errors.determined[row] != 0) continue;
     const auto index = static_cast<int>(row);
@@ -201,6 +215,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   const bool structured = !options.structure.empty();
   if (structured) {
     rows.likelihood = reduced_likelihood(options.structure, all_rows.likelihood);
+    if (rows.squared) rows.squared = reduced_likelihood(options.structure, all_rows.squared);
     for (TransitionModel& start : starts) start = options.structure.reduce(start);
   }
   const auto transitions =
@@ -214,6 +229,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.rows = rows.rows;
   estimate.runs = rows.runs;
   estimate.missing = rows.missing;
+  estimate.effective_rows = rows.effective_rows;
   estimate.alpha = sensor_alphas(model);
   const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
   const LikelihoodEstimate climbed =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct LikelihoodRows {
   std::int64_t runs = 0;
   std::int64_t missing = 0;
   std::vector<std::int64_t> transitions;  ///< [a]; see TransitionLikelihood::transitions()
+  /// With weights (weighted_likelihood.hpp): the likelihood with their squares, where these differ,
+  /// and how many rows of weight 1 they are worth.
+  LikelihoodFunction squared;
+  std::optional<double> effective_rows;
 };
 
 /// Rows in memory, which must outlive the result.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace oas {
 
@@ -85,7 +86,11 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
     for (const Block& block : blocks_) steps += block.steps;
     batch_target_ = 2 * kGroup;
     const auto wanted = static_cast<std::size_t>(options.batches);
-    while (steps / (2 * static_cast<std::size_t>(batch_target_)) >= wanted) batch_target_ *= 2;
+    // Most of the weight is in a tenth of the rows that count at all.
+    const std::size_t more = options.forgetting.half_life > 0.0 ? 8 : 1;
+    while (steps / (2 * static_cast<std::size_t>(batch_target_)) >= more * wanted) {
+      batch_target_ *= 2;
+    }
   }
 }
 
@@ -93,6 +98,7 @@ void LikelihoodPassRunner::cut() {
   bool seams = !options_.first_belief.empty() || options_.rows_ahead > 0;
   std::size_t task_steps = kTaskSteps;
   const std::size_t rows_end = rows_.rows() - options_.rows_ahead;
+  const std::size_t young = first_young_row();
   for (std::size_t run = 0; run < rows_.run_starts_.size(); ++run) {
     const std::size_t first = rows_.run_starts_[run];
     if (first >= rows_end) break;
@@ -103,8 +109,14 @@ void LikelihoodPassRunner::cut() {
     seams = seams || steps > kBlock;
     const bool continued = run == 0 && !options_.first_belief.empty();
     std::size_t done = 0;
+    bool forgotten = false;
     do {  // a run of one row in `before` timing is a block of no steps
       const std::size_t count = std::min(kBlock, steps - done);
+      if (first + done + count + kBlock <= young) {  // one block more is kept to settle in
+        forgotten = true;
+        done += count;
+        continue;
+      }
       if (task_steps >= kTaskSteps) {
         tasks_.push_back(blocks_.size());
         task_steps = 0;
@@ -115,6 +127,11 @@ void LikelihoodPassRunner::cut() {
       block.has_next = done + count < steps;
       block.exact_start = done == 0 && continued;
       block.exact_end = !block.has_next && block.steps_after > 0;
+      if (std::exchange(forgotten, false)) {
+        block.has_previous = false;
+        block.exact_start = block.uniform_start = true;
+        seams = true;
+      }
       blocks_.push_back(block);
       task_steps += count + 8;  // a block is some work however short
       done += count;
@@ -150,6 +167,7 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
   TaskResult& result = results_[task];
   result = {};
   result.sums.assign(transition_.size(), 0.0);
+  if (options_.forgetting.active()) result.batch_sums = result.sums;
   Workspace work(*this);
   std::int64_t steps_in_batch = 0;
   for (std::size_t b = tasks_[task]; b < blocks_end(task) && result.possible; ++b) {
@@ -167,8 +185,17 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
   work.load(*this, block.row - work.before, work.before + block.steps + after);
   if (!block.starts_run && block.exact_start) {
     std::copy_n(seam(index, kStart), stride_, work.states.data());
-  } else if (!first_state(block, work, result.product)) {
-    return false;
+  } else {
+    ScaledProduct product;
+    if (!first_state(block, work, product)) return false;
+    multiply_into(result.product, product.mantissa);
+    result.product.exponent += product.exponent;
+    if (options_.forgetting.active() && block.starts_run && shift_ == 1) {
+      result.weighted_log +=
+          weight_of(block.row, 1) *
+          (std::log(product.mantissa) + static_cast<double>(product.exponent) * std::log(2.0) +
+           log_largest(block.row));
+    }
   }
   if (!last_message(index, work)) return false;
   std::copy_n(work.message.data(), stride_, work.end_message.data());
@@ -190,6 +217,9 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
 // before.
 bool LikelihoodPassRunner::run_steps(const Block& block, int group, Workspace& work,
                                      TaskResult& result, std::int64_t& steps_in_batch) const {
+  if (options_.forgetting.active()) {
+    return run_weighted_steps(block, group, work, result, steps_in_batch);
+  }
   ScaledProduct product;
   if (!kernels_.forward(tables_, work.part(work.before, block.steps), group, work.states.data(),
                         product)) {
@@ -257,7 +287,8 @@ bool LikelihoodPassRunner::last_message(std::size_t index, Workspace& work) {
 
 void LikelihoodPassRunner::close_batch(TaskResult& result, std::int64_t& steps) const {
   // result.sums holds the running total; a batch is what was added since the last one.
-  result.batches.insert(result.batches.end(), result.sums.begin(), result.sums.end());
+  const std::vector<double>& total = result.batch_sums.empty() ? result.sums : result.batch_sums;
+  result.batches.insert(result.batches.end(), total.begin(), total.end());
   result.batch_steps.push_back(steps);
   steps = 0;
 }
@@ -296,7 +327,8 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
       })) {
     return pass;
   }
-  pass.log_likelihood = log_scale();
+  const bool weighted = options_.forgetting.active();
+  pass.log_likelihood = weighted ? 0.0 : log_scale();
   if (!seams_.empty()) {
     const double* const last = seams_.data() + ((blocks_.size() - 1) * kSides + kEnd) * stride_;
     pass.last_belief.assign(last, last + n);
@@ -310,8 +342,10 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
     }
   };
   for (const TaskResult& result : results_) {
-    pass.log_likelihood += std::log(result.product.mantissa) +
-                           static_cast<double>(result.product.exponent) * std::log(2.0);
+    pass.log_likelihood += weighted
+                               ? result.weighted_log
+                               : std::log(result.product.mantissa) +
+                                     static_cast<double>(result.product.exponent) * std::log(2.0);
     std::vector<double> sums;
     unpadded(result.sums.data(), nullptr, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) pass.score[i] += sums[i];

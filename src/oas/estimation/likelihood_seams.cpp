@@ -32,7 +32,10 @@ double total_variation(const double* x, const double* y, std::size_t count) {
 // ahead.
 bool LikelihoodPassRunner::look_around() {
   if (blocks_.empty() || seams_.empty()) return true;
-  if (!options_.first_belief.empty()) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (blocks_[b].uniform_start) std::fill_n(seam(b, kStart), rows_.num_states_, 1.0);
+  }
+  if (!options_.first_belief.empty() && !blocks_.front().uniform_start) {
     std::copy(options_.first_belief.begin(), options_.first_belief.end(), seam(0, kStart));
   }
   const std::size_t last = blocks_.size() - 1;

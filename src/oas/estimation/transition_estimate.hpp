@@ -64,6 +64,7 @@ struct TransitionEstimate {
 
   std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
   std::optional<double> fit_p_value;     ///< does the log fit the sensors; see SensorFit
+  std::optional<double> effective_rows;  ///< n_eff of the weights; with forgetting only
   std::string structure;                 ///< what was known of T beforehand; empty: nothing
   int passes = 0;                        ///< over the rows, those for error bars included
 

@@ -8,6 +8,7 @@
 
 #include "oas/core/index.hpp"
 #include "oas/core/parallel.hpp"
+#include "oas/counts/forgetting.hpp"
 #include "oas/estimation/detail/packed_codes.hpp"
 #include "oas/model/pomdp.hpp"
 
@@ -51,6 +52,14 @@ struct PassOptions {
   /// So many rows at the end belong to the next window and are only looked at. What lies behind
   /// them has no effect unless the chain remembers as long.
   std::size_t rows_ahead = 0;
+
+  /// Weights by age; see weighted_likelihood.hpp. The log-likelihood is then Σ w log P(o | rows
+  /// before), score and counts are Σ w times those of a step, and the scores of batches, which
+  /// serve for informations, Σ √w times these. Weights are averaged over stretches of
+  /// Forgetting::stretch() rows; rows beyond its reach are left out.
+  Forgetting forgetting;
+  /// Rows of the log that follow this window, those ahead included.
+  std::int64_t rows_behind = 0;
 };
 
 /// The log-likelihood of logged rows as a function of the transition model, sensors and start

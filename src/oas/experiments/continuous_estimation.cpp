@@ -143,6 +143,8 @@ TransitionEstimate estimate_from_logs(const ContinuousPomdp& model,
       options.structure.empty() || info.kind == EstimatorKind::likelihood,
       "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
       info.name);
+  OAS_REQUIRE(!options.forgetting.active(),
+              "weights by age need finite observations; oas discretise makes such");
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);

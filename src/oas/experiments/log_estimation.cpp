@@ -15,6 +15,7 @@
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
 #include "oas/estimation/sensor_fit.hpp"
+#include "oas/estimation/weighted_likelihood.hpp"
 #include "oas/experiments/detail/log_settings.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_likelihood.hpp"
@@ -27,6 +28,19 @@ namespace oas {
 namespace {
 
 constexpr double kBadFit = 1e-4;  // p-value below which the sensors are called wrong
+
+// Sums over the files in their order, with weights by age now that the end is known.
+MomentSeries pooled(std::vector<MomentSeries> parts, const LogEstimationOptions& options) {
+  MomentSeries series;
+  for (MomentSeries& part : parts) series.append(std::move(part));
+  series.forget(options.forgetting);
+  return series;
+}
+
+void add_effective_rows(const LogEstimationOptions& options, TransitionEstimate& estimate) {
+  if (!options.forgetting.active()) return;
+  estimate.effective_rows = options.forgetting.effective_rows(estimate.rows);
+}
 
 MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftInverses& inverses,
                        const FoldOptions& options, const RowsRead& progress) {
@@ -51,10 +65,10 @@ TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inv
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     parts[i] = fold_file(paths[i], model, inverses, fold, progress);
   });
-  MomentSeries series;
-  for (MomentSeries& part : parts) series.append(std::move(part));
+  const MomentSeries series = pooled(std::move(parts), options);
   detail::check_positivity(series, fold, nullptr);
   TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
+  add_effective_rows(options, estimate);
   detail::check_positivity(series, fold, &estimate);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
@@ -92,8 +106,8 @@ TransitionEstimate estimate_by_weighted_moments(const Pomdp& model,
   });
   ObservationMarginals marginals;
   for (const ObservationMarginals& reading : readings) marginals.add(reading);
-  const WeightedPairs weights =
-      weighted_pairs(model, marginals, !options.actions_ignore_observations);
+  WeightedPairs weights = weighted_pairs(model, marginals, !options.actions_ignore_observations);
+  weights.fold.forgetting = options.forgetting;
   return estimate_by_pairs(model, weights.inverses, weights.fold, paths, options, parallelism,
                            progress);
 }
@@ -115,7 +129,8 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
                           progress);
   TransitionModel start = TransitionModel::uniform(model.num_states(), model.num_actions());
   if (moments) {
-    const MomentSeries series = folder->finish();
+    MomentSeries series = folder->finish();
+    series.forget(options.forgetting);
     if (!series.batches.empty()) start = estimate_oas(series, *inverses, model).transition;
   }
   const std::vector<TransitionModel> starts =
@@ -123,10 +138,12 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   if (!options.structure.empty()) {
     require_possible(log, paths, model, options.structure, parallelism);
   }
-  TransitionEstimate estimate = estimate_likelihood(log.rows(parallelism), starts, model, settings);
+  const LikelihoodRows rows = with_forgetting(log.rows(parallelism), options.forgetting);
+  TransitionEstimate estimate = estimate_likelihood(rows, starts, model, settings);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
   }
+  if (options.forgetting.active()) return estimate;  // older rows need not fit
   const Pomdp fitted = model.with_transition(estimate.transition);
   SensorFitTest test(fitted);
   log.visit_rows([&](Action action, Observation observation, bool starts_run) {
@@ -147,6 +164,12 @@ void require_used(const EstimatorInfo& info, const LogEstimationOptions& options
       options.structure.empty() || info.kind == EstimatorKind::likelihood,
       "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
       info.name);
+  options.forgetting.validate();
+  OAS_REQUIRE(!options.forgetting.active() ||
+                  (info.kind != EstimatorKind::posterior && info.kind != EstimatorKind::spectral),
+              "estimator '{}' cannot forget; those by moments and by likelihood can", info.name);
+  OAS_REQUIRE(!options.forgetting.active() || options.error_bars == ErrorBars::asymptotic,
+              "a bootstrap knows no weights by age; take asymptotic error bars");
   OAS_REQUIRE(options.structure.empty() || options.error_bars == ErrorBars::asymptotic,
               "a bootstrap cannot keep to a structure; take asymptotic error bars");
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "oas/core/parallel.hpp"
+#include "oas/counts/forgetting.hpp"
 #include "oas/estimation/bootstrap.hpp"
 #include "oas/estimation/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
@@ -32,6 +33,8 @@ struct LogEstimationOptions {
   double prior = 0.0;
   /// Likelihood: rows are kept in memory up to so many bytes; beyond, files are read in each pass.
   std::size_t memory_limit = std::size_t{256} << 20;
+  /// Moments and likelihood: weights by age; other estimators refuse them.
+  Forgetting forgetting;
   /// Likelihood: what is known of T beforehand; other estimators refuse it.
   TransitionStructure structure;
   ParticleOptions particles;  ///< of the estimator `particle`

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kWindowRows = 1 << 19;
 constexpr std::size_t kRowsAhead = 1 << 14;  // no chain of interest remembers longer
+// Rows that are too old to count, but are gone through so that the belief settles.
+constexpr auto kForgottenRows = static_cast<std::int64_t>(TransitionLikelihood::kBlockSteps);
 
 void require_rereadable(std::span<const std::string> paths, std::size_t memory_limit) {
   for (const std::string& path : paths) {
@@ -214,8 +216,17 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
   }
   Windows reader(*this);
   bool continues = false;
+  std::int64_t done = 0;
   while (const TransitionLikelihood* window = reader.next(part.rows_ahead, continues)) {
     if (!continues) part.first_belief.clear();
+    done += static_cast<std::int64_t>(window->rows() - part.rows_ahead);
+    part.rows_behind = rows_ - done;
+    if (part.rows_behind >= kForgottenRows &&
+        part.rows_behind - kForgottenRows >= options.forgetting.reach()) {
+      const int n = transition.num_states();
+      part.first_belief.assign(static_cast<std::size_t>(n), 1.0 / n);
+      continue;
+    }
     const LikelihoodPass pass = window->pass(transition, part, parallelism);
     total.log_likelihood += pass.log_likelihood;
     for (std::size_t i = 0; i < total.score.size(); ++i) {

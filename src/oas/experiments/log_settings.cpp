@@ -46,6 +46,7 @@ FoldOptions fold_options(const Pomdp& model, const LogEstimationOptions& options
   fold.pairing = find_estimator(options.estimator).pairing;
   fold.inverse_propensity = model.timing() == Timing::after && model.num_actions() > 1 &&
                             !options.actions_ignore_observations;
+  fold.forgetting = options.forgetting;
   return fold;
 }
 

@@ -36,6 +36,7 @@ class LikelihoodPassRunner {
     bool has_next = false;
     bool exact_start = false;  // start vector and end message are to be taken from seams_
     bool exact_end = false;
+    bool uniform_start = false;  // what is before it is too old to count
   };
   // The four vectors of a block where it meets its neighbours, in this order.
   enum Side { kStart, kEnd, kEndMessage, kStartMessage, kSides };
@@ -65,6 +66,9 @@ class LikelihoodPassRunner {
     std::vector<double> batches;  // [batch][a][s][stride]
     std::vector<std::int64_t> batch_steps;
     bool possible = true;
+    // With forgetting: Σ w log P, and the running totals that batches are cut from.
+    double weighted_log = 0.0;
+    std::vector<double> batch_sums;
   };
 
   void cut();
@@ -85,6 +89,13 @@ class LikelihoodPassRunner {
                  std::int64_t& steps_in_batch);
   bool run_steps(const Block& block, int group, Workspace& work, TaskResult& result,
                  std::int64_t& steps_in_batch) const;
+  bool run_weighted_steps(const Block& block, int group, Workspace& work, TaskResult& result,
+                          std::int64_t& steps_in_batch) const;
+  [[nodiscard]] double weight_of(std::size_t first, std::size_t count) const;
+  [[nodiscard]] std::size_t first_young_row() const;
+  [[nodiscard]] double log_largest(std::size_t row) const {
+    return rows_.vectors_ ? rows_.row_log_largest_[row] : rows_.log_largest_[rows_.codes_[row]];
+  }
   bool first_state(const Block& block, Workspace& work, detail::ScaledProduct& product);
   bool last_message(std::size_t index, Workspace& work);
   void close_batch(TaskResult& result, std::int64_t& steps) const;
