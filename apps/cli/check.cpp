@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "check_report.hpp"
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/experiments/empirical_error.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/theory/cell_search.hpp"
 #include "oas/theory/estimation_bounds.hpp"
@@ -17,13 +16,16 @@ namespace oas::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Beyond, simulating takes more memory than a look at a model should.
+constexpr double kMostEntries = 1e6;
 
 struct Options {
   Common common;
   std::string model;
   double target = 0.05;
-  EmpiricalErrorOptions trial;
+  std::string estimator;  // empty: three of them
+  SurveyOptions survey;
+  int trials = 0;
   std::optional<double> iota;
 };
 
@@ -32,7 +34,8 @@ struct Options {
 std::optional<double> steps_by_bound(const Options& options, const Pomdp& model,
                                      const SensorReport& sensors,
                                      const ErgodicityReport& ergodicity) {
-  if (!(ergodicity.min_stationary > 0.0) || !(ergodicity.state_action_coefficient < 1.0)) {
+  if (!sensors.revealing() || !(ergodicity.min_stationary > 0.0) ||
+      !(ergodicity.state_action_coefficient < 1.0)) {
     return std::nullopt;
   }
   StationaryRadiusInputs inputs;
@@ -45,37 +48,71 @@ std::optional<double> steps_by_bound(const Options& options, const Pomdp& model,
   return steps_for_stationary_radius(inputs, options.target);
 }
 
-EmpiricalErrorOptions trial_options(const Options& options, const Pomdp& model) {
-  EmpiricalErrorOptions trial = options.trial;
+SurveyOptions survey_options(const Options& options, const Pomdp& model) {
+  SurveyOptions survey = options.survey;
   // A model without reward gives a greedy policy nothing to be greedy about.
-  if (model.reward().kind() == Reward::Kind::none) trial.policy.name = "uniform";
-  if (trial.policy.name == "belief" || trial.policy.name == "memoryless") {
-    trial.policy.min_action_probability = options.iota.value_or(default_floor(model.num_actions()));
+  if (model.reward().kind() == Reward::Kind::none) survey.policy.name = "uniform";
+  if (policy_reacts(survey.policy.name)) {
+    survey.policy.min_action_probability =
+        options.iota.value_or(default_floor(model.num_actions()));
   }
-  return trial;
+  return survey;
 }
 
-void report_data(const Options& options, const Pomdp& model, const SensorReport& sensors,
-                 const ErgodicityReport& ergodicity, Report& report) {
-  const auto bound = steps_by_bound(options, model, sensors, ergodicity);
-  const EmpiricalErrorOptions trial = trial_options(options, model);
-  const EmpiricalError error = empirical_error(model, trial, options.common.parallelism());
-  const double needed = error.steps_for(options.target, trial.steps);
-  report.text += fmt::format(
-      "\nhow many steps for an error of {} (Frobenius norm over all actions)?\n"
-      "  the paper's bound asks for {} steps (uniform policy, with probability 0.9)\n"
-      "  simulated on this model, {} steps gave {:.3f} ± {:.3f} ({}, policy {}, {} runs);\n"
-      "  at the 1/√n rate {} steps give {}\n",
-      options.target, bound ? big_number(*bound) : "infinitely many",
-      big_number(static_cast<double>(trial.steps)), error.mean, error.standard_error,
-      trial.estimator, trial.policy.name, trial.replications, big_number(std::ceil(needed)),
-      options.target);
-  report.json["data"] = {{"target_error", options.target},
-                         {"bound_steps", bound ? Json(*bound) : Json(nullptr)},
-                         {"simulated_steps", trial.steps},
-                         {"simulated_error", error.mean},
-                         {"simulated_error_standard_error", error.standard_error},
-                         {"predicted_steps", needed}};
+// Logs of the predicted lengths, estimated from.
+std::vector<EmpiricalError> run_trials(const Options& options, const Pomdp& model,
+                                       const SurveyOptions& survey,
+                                       const std::vector<DataNeeded>& needed) {
+  std::vector<EmpiricalError> errors;
+  for (const DataNeeded& one : needed) {
+    errors.emplace_back();
+    if (!one.steps || !std::isfinite(*one.steps)) continue;
+    EmpiricalErrorOptions trial;
+    trial.policy = survey.policy;
+    trial.estimator = one.estimator;
+    trial.steps = static_cast<std::size_t>(std::ceil(*one.steps));
+    trial.replications = options.trials;
+    trial.seed = survey.seed + 1;  // not the logs of the prediction
+    errors.back() = empirical_error(model, trial, options.common.parallelism());
+  }
+  return errors;
+}
+
+// What logs of the policy would tell; false when some row stays unknown.
+bool report_learning(const Options& options, const Pomdp& model, const SensorReport& sensors,
+                     const ErgodicityReport& ergodicity, Report& report) {
+  const Parallelism parallelism = options.common.parallelism();
+  const SurveyOptions survey = survey_options(options, model);
+  const std::vector<Trajectory> logs = simulate_logs(model, survey, parallelism);
+  const Identifiability found = identify(model, survey, logs, parallelism);
+  report_identifiability(model, survey, found, report);
+  DataReport data;
+  data.target = options.target;
+  data.bound = steps_by_bound(options, model, sensors, ergodicity);
+  const std::vector<std::string> names =
+      options.estimator.empty() ? std::vector<std::string>{"oas", "oas-overlap", "oas-ml"}
+                                : std::vector<std::string>{options.estimator};
+  data.needed = data_needed(model, options.target, names, survey, logs, found, parallelism);
+  if (options.trials > 0) data.trials = run_trials(options, model, survey, data.needed);
+  report_data(survey, data, report);
+  report.json["by_moments"] = found.by_moments();
+  report.json["by_likelihood"] = found.by_likelihood();
+  return found.by_moments() || found.by_likelihood();
+}
+
+std::string verdict(const SensorReport& sensors, bool learnable, bool connected) {
+  if (learnable && sensors.revealing()) {
+    return "every row of the transition model can be learned from logs";
+  }
+  if (learnable) {
+    return "pairs of observations cannot identify the transition model, the likelihood of whole "
+           "logs can (oas-ml)";
+  }
+  if (!connected && sensors.revealing()) {
+    return "rows of states that are left for good cannot be learned from one long run; use many "
+           "runs from the start";
+  }
+  return "pairs of observations cannot identify the transition model";
 }
 
 // What soft features and cells make of the densities.
@@ -137,23 +174,25 @@ void run(const Options& options) {
   const SensorReport sensors = analyse_sensors(model.sensors());
   report_sensors(model, sensors, report);
   bool learnable = sensors.revealing();
+  bool connected = true;
   if (model.has_transition()) {
     const CommunicationReport communication =
         analyse_communication(model.transition(), model.start());
     const ErgodicityReport ergodicity = analyse_ergodicity(model.transition());
     report_dynamics(model, ergodicity, communication, report);
-    learnable = learnable && communication.strongly_connected();
-    if (learnable) report_data(options, model, sensors, ergodicity, report);
+    connected = communication.strongly_connected();
+    const double entries = 1.0 * model.num_actions() * model.num_states() * model.num_states();
+    if (entries <= kMostEntries && !model.transition().is_listed()) {
+      learnable = report_learning(options, model, sensors, ergodicity, report);
+    } else {
+      learnable = learnable && connected;
+      report.text += "\ntoo large to simulate which rows logs determine\n";
+    }
   } else {
     report.text += "\nno transition model: only the sensors were judged\n";
   }
   report.json["learnable"] = learnable;
-  report.text +=
-      learnable ? "\nverdict: every row of the transition model can be learned from logs\n"
-      : sensors.revealing()
-          ? "\nverdict: rows of states that are left for good cannot be learned from one "
-            "long run; use many runs from the start\n"
-          : "\nverdict: pairs of observations cannot identify the transition model\n";
+  report.text += fmt::format("\nverdict: {}\n", verdict(sensors, learnable, connected));
   if (options.common.json) print_json(report.json);
   print(options.common, report.text);
 }
@@ -165,18 +204,23 @@ void add_check(CLI::App& app) {
   CLI::App* verb =
       add_verb(app, "check", "What is this model, can it be learned, with how much data",
                options->common, [options] { run(*options); });
-  EmpiricalErrorOptions& trial = options->trial;
+  SurveyOptions& survey = options->survey;
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--target-error", options->target,
                    "Error wanted, Frobenius norm over all actions")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--estimator", trial.estimator, "Estimator of the trial")->capture_default_str();
-  verb->add_option("--policy", trial.policy.name, "Policy of the trial")->capture_default_str();
+  verb->add_option("--estimator", options->estimator,
+                   "Estimator to predict (default: oas, oas-overlap, oas-ml)");
+  verb->add_option("--trial", options->trials,
+                   "Also simulate so many logs of the predicted length and estimate from them")
+      ->check(CLI::Range(2, 1'000'000));
+  verb->add_option("--policy", survey.policy.name, "Policy that makes the logs")
+      ->capture_default_str();
   verb->add_option("--iota", options->iota, "Smallest action probability (default: 1/(10 A))");
-  verb->add_option("--steps", trial.steps, "Steps of each run of the trial")->capture_default_str();
-  verb->add_option("--runs", trial.replications, "Runs of the trial")->capture_default_str();
-  verb->add_option("--seed", trial.seed, "Same seed, same trial")->capture_default_str();
+  verb->add_option("--steps", survey.steps, "Steps of each simulated log")->capture_default_str();
+  verb->add_option("--runs", survey.logs, "Simulated logs")->capture_default_str();
+  verb->add_option("--seed", survey.seed, "Same seed, same logs")->capture_default_str();
 }
 
 }  // namespace oas::cli

@@ -1,8 +1,14 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "oas/experiments/data_needed.hpp"
+#include "oas/experiments/empirical_error.hpp"
+#include "oas/experiments/identifiability.hpp"
+#include "oas/experiments/survey.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/theory/communication.hpp"
 #include "oas/theory/ergodicity.hpp"
@@ -21,5 +27,18 @@ void report_head(const Pomdp& model, Report& report);
 void report_sensors(const Pomdp& model, const SensorReport& sensors, Report& report);
 void report_dynamics(const Pomdp& model, const ErgodicityReport& ergodicity,
                      const CommunicationReport& communication, Report& report);
+
+/// What of the transition model can be learned, by which estimator.
+void report_identifiability(const Pomdp& model, const SurveyOptions& options,
+                            const Identifiability& found, Report& report);
+
+/// How many steps each estimator needs.
+struct DataReport {
+  double target = 0.05;
+  std::optional<double> bound;  ///< the paper's number of steps
+  std::vector<DataNeeded> needed;
+  std::vector<EmpiricalError> trials;  ///< one for each of `needed`, or none
+};
+void report_data(const SurveyOptions& options, const DataReport& data, Report& report);
 
 }  // namespace oas::cli

@@ -268,6 +268,20 @@ class Formats(PolicyCase):
         self.assertIn("unreachable from the start: lost", text)
         self.assertIn("absorbing (terminal): lost, done", text)
         self.assertIn("1 observations cannot tell 3 states apart", text)
+        self.assertIn("it is never visited", text)
+
+    def test_check_says_which_rows_logs_determine(self):
+        self.write("doors.pomdp", DOORS)
+        report = self.good_json("check", "doors.pomdp", "--steps", 20000)
+        self.assertEqual((report["by_moments"], report["by_likelihood"]), (False, True))
+        rows = report["identifiability"]["rows"]
+        self.assertTrue(all(row["by_likelihood"] for row in rows))
+        self.assertIn("does not tell", rows[0]["moments_reason"])
+        oas, ml = report["data"]["estimators"][0], report["data"]["estimators"][2]
+        self.assertIsNone(oas["steps"])
+        self.assertIn("open-left", oas["reason"])
+        self.assertGreater(ml["steps"], 1000)
+        self.assertIn("likelihood of whole logs can", self.good("check", "doors.pomdp"))
 
 
 @unittest.skipUnless("OAS_PUBLIC_MODELS" in os.environ,

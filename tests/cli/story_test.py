@@ -66,6 +66,11 @@ class Story(CliCase):
                   "--alpha", 0.2, "--seed", 3, "-o", "r.json")
         report = self.good_json("check", "r.json", "--runs", 2, "--steps", 5000)
         self.assertGreaterEqual(report["alpha"], 0.2)
+        steps = [one["steps"] for one in report["data"]["estimators"]]
+        self.assertEqual(sorted(steps, reverse=True), steps)
+        report = self.good_json("check", "r.json", "--runs", 2, "--steps", 5000, "--estimator",
+                                "oas-ml", "--target-error", 0.5, "--trial", 10)
+        self.assertLess(abs(report["data"]["estimators"][0]["trial_error"] - 0.5), 0.25)
         self.good("problem", "random", "--after", "--seed", 3, "-o", "after.json")
         self.assertEqual(json.loads(self.read("after.json"))["timing"], "after")
 

@@ -174,7 +174,7 @@ TEST(Bootstrap, IsTheSameForAnyNumberOfThreads) {
   };
   const Resampled one = resample_parametric(model, log, seen, options, {1});
   EXPECT_EQ(one, resample_parametric(model, log, seen, options, {3}));
-  EXPECT_NE(one[0], one[1]);
+  EXPECT_NE(one.estimates[0], one.estimates[1]);
 }
 
 // Blocks of whole runs where there are many, with missing observations.
@@ -191,7 +191,7 @@ TEST(Bootstrap, TakesManyRuns) {
   const Resampled resampled = resample_blocks(model, rows, best.transition, {}, {100, 3});
   for (std::size_t i = 0; i < best.standard_error.size(); ++i) {
     double mean = 0.0;
-    for (const std::vector<double>& values : resampled) mean += values[i] / 100.0;
+    for (const std::vector<double>& values : resampled.estimates) mean += values[i] / 100.0;
     EXPECT_NEAR(mean, best.transition.values()[i], best.standard_error[i]);
   }
 }

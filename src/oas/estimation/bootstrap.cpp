@@ -22,7 +22,7 @@ constexpr std::array<std::pair<ErrorBars, std::string_view>, 3> kKinds = {
 constexpr std::size_t kFewestRows = 1024;
 constexpr std::size_t kFewestBlocks = 16;
 constexpr std::size_t kMostBlocks = 128;
-constexpr std::size_t kBlockRows = 512;  // about, where there are few rows
+constexpr std::size_t kBlockRows = 128;  // at least, where there are enough
 constexpr std::size_t kRowsAhead = 64;   // looked at behind a block
 constexpr double kTolerance = 1e-3;      // of a resample's climb: 5 % of a standard error
 constexpr double kShare = 1e-3;          // of uniform in its start: off the bounds
@@ -36,10 +36,10 @@ std::vector<int> draw_weights(std::size_t count, const BootstrapOptions& options
 }
 
 // A resample of B pieces has (B-1)/B of the variance.
-void widen(Resampled& resampled, const std::vector<double>& centre, std::size_t pieces) {
-  const auto count = static_cast<double>(pieces);
+void widen(Resampled& resampled, const std::vector<double>& centre) {
+  const auto count = static_cast<double>(resampled.pieces);
   const double factor = std::sqrt(count / (count - 1.0));
-  for (std::vector<double>& values : resampled) {
+  for (std::vector<double>& values : resampled.estimates) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = centre[i] + factor * (values[i] - centre[i]);
     }
@@ -157,6 +157,12 @@ ErrorBars find_error_bars(std::string_view name) {
                                     kKinds[0].second, kKinds[1].second, kKinds[2].second));
 }
 
+double Resampled::degrees() const {
+  double inverse = 1.0 / (static_cast<double>(estimates.size()) - 1.0);
+  if (pieces > 0) inverse += 1.0 / (static_cast<double>(pieces) - 1.0);
+  return 1.0 / inverse;
+}
+
 void BootstrapOptions::validate() const {
   OAS_REQUIRE(resamples >= 20 && resamples <= 1'000'000,
               "resamples is {}; it must lie between 20 and 1000000", resamples);
@@ -180,8 +186,10 @@ Resampled resample_batches(const MomentSeries& series, const std::vector<double>
   options.validate();
   OAS_REQUIRE(series.batches.size() >= kFewestBlocks, "{} batches; at least {} are needed",
               series.batches.size(), kFewestBlocks);
-  Resampled resampled(static_cast<std::size_t>(options.resamples));
-  parallel_for(resampled.size(), parallelism, [&](std::size_t r) {
+  Resampled resampled;
+  resampled.pieces = series.batches.size();
+  resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
+  parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
     const std::vector<int> weights = draw_weights(series.batches.size(), options, r);
     PairMoments total(series.batches.front().num_states, series.batches.front().num_actions);
     for (std::size_t b = 0; b < weights.size(); ++b) {
@@ -189,9 +197,9 @@ Resampled resample_batches(const MomentSeries& series, const std::vector<double>
         total.sums[i] += weights[b] * series.batches[b].sums[i];
       }
     }
-    resampled[r] = moment_ratios(total, centre);
+    resampled.estimates[r] = moment_ratios(total, centre);
   });
-  widen(resampled, centre, series.batches.size());
+  widen(resampled, centre);
   return resampled;
 }
 
@@ -213,15 +221,17 @@ Resampled resample_blocks(const Pomdp& model, const TransitionLikelihood& rows,
               "the log has {} rows; resampling blocks of it takes at least {}", rows.rows(),
               kFewestRows);
   const RowBlocks blocks(model, rows, mixed_with_uniform(estimate, kShare));
-  Resampled resampled(static_cast<std::size_t>(options.resamples));
-  parallel_for(resampled.size(), parallelism, [&](std::size_t r) {
+  Resampled resampled;
+  resampled.pieces = blocks.size();
+  resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
+  parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
     const std::vector<int> weights = draw_weights(blocks.size(), options, r);
-    resampled[r] =
+    resampled.estimates[r] =
         climb_again([&](const TransitionModel& at,
                         const PassOptions& pass) { return blocks.pass(weights, at, pass); },
                     estimate, climb);
   });
-  widen(resampled, {estimate.values().begin(), estimate.values().end()}, blocks.size());
+  widen(resampled, {estimate.values().begin(), estimate.values().end()});
   return resampled;
 }
 
@@ -233,22 +243,23 @@ void set_bootstrap_errors(const Resampled& resampled, std::vector<double> centre
   for (std::size_t first = 0; first < centre.size(); first += n) {
     errors.determined.push_back(std::isfinite(estimate.standard_error[first]) ? 1 : 0);
   }
-  const auto count = static_cast<double>(resampled.size());
-  errors.degrees = count - 1.0;
+  const std::size_t resamples = resampled.estimates.size();
+  errors.degrees = resampled.degrees();
   errors.factor.resize(static_cast<Eigen::Index>(centre.size()),
-                       static_cast<Eigen::Index>(resampled.size()));
-  for (std::size_t r = 0; r < resampled.size(); ++r) {
+                       static_cast<Eigen::Index>(resamples));
+  for (std::size_t r = 0; r < resamples; ++r) {
     errors.factor.col(static_cast<Eigen::Index>(r)) =
-        VectorView(resampled[r].data(), static_cast<Eigen::Index>(centre.size()));
+        VectorView(resampled.estimates[r].data(), static_cast<Eigen::Index>(centre.size()));
   }
   const Vector mean = errors.factor.rowwise().mean();
-  errors.factor = (errors.factor.colwise() - mean) / std::sqrt(count - 1.0);
+  errors.factor =
+      (errors.factor.colwise() - mean) / std::sqrt(static_cast<double>(resamples) - 1.0);
   errors.centre = std::move(centre);
   const auto values = estimate.transition.values();
   set_error_bars(errors, values, estimate);
   if (!estimate.row_region.factor.empty()) add_regions(errors, values, estimate);
   estimate.error_bars = to_string(kind);
-  estimate.resamples = static_cast<int>(resampled.size());
+  estimate.resamples = static_cast<int>(resamples);
 }
 
 }  // namespace oas

@@ -33,9 +33,18 @@ struct BootstrapOptions {
   void validate() const;
 };
 
-/// One estimate [a][s][s'] for every resample. Resample r draws from the stream (seed, r,
-/// bootstrap): the same values for any number of threads.
-using Resampled = std::vector<std::vector<double>>;
+/// Estimates made again. Resample r draws from the stream (seed, r, bootstrap): the same values for
+/// any number of threads.
+struct Resampled {
+  std::vector<std::vector<double>> estimates;  ///< [resample][a][s][s']
+  /// Pieces of the log that were drawn from; 0: it was simulated.
+  std::size_t pieces = 0;
+
+  /// Of freedom behind their spread: 1/(1/(resamples-1) + 1/(pieces-1)).
+  [[nodiscard]] double degrees() const;
+
+  friend bool operator==(const Resampled&, const Resampled&) = default;
+};
 
 /// D(s,s')/D(s,·), not clipped but cut to [-1,2]; a row whose sum is not positive is that of
 /// `otherwise`.

@@ -81,6 +81,16 @@ ConfidenceRegion region_from_json(const JsonView& json, int actions, int states)
   return region;
 }
 
+// [a][s]: whether the row is determined by this estimator.
+Json determined_rows(const Pomdp& model, const TransitionEstimate& estimate) {
+  Json table(static_cast<std::size_t>(model.num_actions()),
+             Json(static_cast<std::size_t>(model.num_states()), Json(true)));
+  for (const FlaggedRow& row : estimate.flagged) {
+    table[static_cast<std::size_t>(row.action)][static_cast<std::size_t>(row.state)] = false;
+  }
+  return table;
+}
+
 Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   const int s = model.num_states();
   const int a = model.num_actions();
@@ -102,6 +112,7 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   about["alpha"] = estimate.alpha;
   about["visits"] = table2(estimate.visits, a, s);
   about["clipped_share"] = table2(estimate.clipped, a, s);
+  about["determined"] = determined_rows(model, estimate);
   about["flagged_rows"] = flagged_rows(model, estimate);
   about["warnings"] = estimate.warnings;
   if (!estimate.standard_error.empty()) {

@@ -1,5 +1,7 @@
 #include "oas/estimation/oas.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -47,6 +49,11 @@ void solve_row(const PairMoments& total, int action, int state, std::span<double
                                 unseen  ? "the action was never seen in a pair"
                                 : blind ? "its sensor is blind, so that pairs cannot show it"
                                         : "no positive mass is left"});
+  } else if (visits <= 0.0) {
+    // Clipping turns such a row into noise that looks like a distribution.
+    estimate.flagged.push_back(
+        {Action{action}, State{state},
+         fmt::format("it is noise, its estimated number of visits is {:.3g}", visits)});
   }
   for (int next = 0; next < total.num_states; ++next) {
     values[static_cast<std::size_t>(next)] =
@@ -62,16 +69,6 @@ void add_warnings(const Pomdp& model, TransitionEstimate& estimate) {
           "the sensor hardly tells the states apart under action '{}' (alpha = {:.3g}): expect "
           "large errors in every row that this action helps to learn",
           model.actions()[a], alpha));
-    }
-  }
-  for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
-    // Clipping turns such a row into noise that looks like a distribution.
-    if (estimate.visits[row] <= 0.0 && estimate.clipped[row] < 1.0) {
-      const auto index = static_cast<int>(row);
-      estimate.warnings.push_back(
-          fmt::format("row ({}, {}) is noise: its estimated number of visits is {:.3g}",
-                      model.actions()[index / model.num_states()],
-                      model.states()[index % model.num_states()], estimate.visits[row]));
     }
   }
   for (const FlaggedRow& row : estimate.flagged) {

@@ -30,8 +30,8 @@ struct OasOptions {
 /// Standard errors by the delta method over the batches b of the series, with
 /// R = D(s,s')/D(s,·):  se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the
 /// dependence between neighbouring pairs; intervals R ± t_{B-1} se, cut to [0,1] and stretched to
-/// hold T̂ where it was clipped. Neighbouring batches are put together when there are more than 512.
-/// O(B A S²).
+/// hold T̂ where it was clipped. Neighbouring batches are put together when there are more than
+/// 512. O(B A S²).
 [[nodiscard]] TransitionEstimate estimate_oas(const MomentSeries& series,
                                               const LeftInverses& inverses, const Pomdp& model,
                                               const OasOptions& options = {});

@@ -17,8 +17,9 @@ enum class EstimateStatus {
   flagged,  ///< some rows could not be determined
 };
 
-/// A row T_a(s,·) that the data could not determine. Moment estimators set it to uniform;
-/// likelihood estimators do so where it was never visited, and else leave it where they ended.
+/// A row T_a(s,·) that the data could not determine. Moment estimators set it to uniform where no
+/// positive mass is left, likelihood estimators where it was never visited; else it is what they
+/// ended with, and means nothing.
 struct FlaggedRow {
   Action action;
   State state;

@@ -8,18 +8,13 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/experiments/row_estimator.hpp"
+#include "oas/experiments/survey.hpp"
 
 namespace oas {
 
 namespace {
 
 constexpr std::size_t kBlockSteps = 1 << 16;
-
-bool policy_reacts(const std::string& name) {
-  const auto all = policies();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const PolicyInfo& info) { return info.name == name && info.reacts; });
-}
 
 TransitionModel one_estimate(const Pomdp& model, const EmpiricalErrorOptions& options,
                              std::uint32_t replication) {

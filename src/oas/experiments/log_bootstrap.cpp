@@ -130,12 +130,13 @@ Resampled resample_parametric(const Pomdp& fitted, const LogBlock& log,
                               const std::function<std::vector<double>(const LogBlock&)>& again,
                               const BootstrapOptions& options, Parallelism parallelism) {
   options.validate();
-  Resampled resampled(static_cast<std::size_t>(options.resamples));
-  parallel_for(resampled.size(), parallelism, [&](std::size_t r) {
+  Resampled resampled;
+  resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
+  parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
     LogBlock simulated = log;
     simulate_observations(fitted, {options.seed, static_cast<std::uint32_t>(r), Role::bootstrap},
                           simulated);
-    resampled[r] = again(simulated);
+    resampled.estimates[r] = again(simulated);
   });
   return resampled;
 }

@@ -57,8 +57,8 @@ std::vector<std::int64_t> detail::PairCheckpoints::all() const {
 }
 
 std::span<const TaskKind> task_kinds() {
-  static const std::vector<TaskKind> kinds = {detail::estimation_kind(), detail::learning_kind(),
-                                              detail::continuous_kind()};
+  static const std::vector<TaskKind> kinds = {detail::estimation_kind(), detail::efficiency_kind(),
+                                              detail::learning_kind(), detail::continuous_kind()};
   return kinds;
 }
 

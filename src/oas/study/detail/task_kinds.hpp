@@ -22,6 +22,9 @@ struct PairCheckpoints {
 /// Error of estimators against the number of samples, on one random instance.
 [[nodiscard]] TaskKind estimation_kind();
 
+/// Error of estimators against the Cramér-Rao limit, on random instances.
+[[nodiscard]] TaskKind efficiency_kind();
+
 /// Regret of an agent against steps, on one random instance.
 [[nodiscard]] TaskKind learning_kind();
 
