@@ -14,7 +14,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct CalibrateArguments {
   Common common;
   std::string model;
   std::string timing;
@@ -26,7 +26,7 @@ struct Options {
 // Sensors of more numbers than this in a row are left to the file.
 constexpr int kMostColumns = 8;
 
-Pomdp skeleton(const Options& options) {
+Pomdp skeleton(const CalibrateArguments& options) {
   std::optional<Timing> timing;
   if (!options.timing.empty()) {
     timing = options.timing == to_string(Timing::before) ? Timing::before : Timing::after;
@@ -65,7 +65,7 @@ std::string sensors_text(const Pomdp& model, const Calibration& calibration) {
                             100.0 * calibration.confidence);
 }
 
-void run(const Options& options) {
+void run_calibrate(const CalibrateArguments& options) {
   if (!options.output.empty()) {
     OAS_REQUIRE(is_json_output(options.output),
                 "{}: counts and intervals need a .json file; oas convert makes other formats of it",
@@ -94,9 +94,9 @@ void run(const Options& options) {
 }  // namespace
 
 void add_calibrate(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CalibrateArguments>();
   CLI::App* verb = add_verb(app, "calibrate", "Learn the sensors from logs whose states are known",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_calibrate(*options); });
   verb->add_option("LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)")
       ->required();
   verb->add_option("--model", options->model,

@@ -19,7 +19,7 @@ namespace {
 // Beyond, simulating takes more memory than a look at a model should.
 constexpr double kMostEntries = 1e6;
 
-struct Options {
+struct CheckArguments {
   Common common;
   std::string model;
   double target = 0.05;
@@ -31,7 +31,7 @@ struct Options {
 
 // The lemma's number of steps for the uniform policy, whose stationary quantities are known
 // exactly.
-std::optional<double> steps_by_bound(const Options& options, const Pomdp& model,
+std::optional<double> steps_by_bound(const CheckArguments& options, const Pomdp& model,
                                      const SensorReport& sensors,
                                      const ErgodicityReport& ergodicity) {
   if (!sensors.revealing() || !(ergodicity.min_stationary > 0.0) ||
@@ -48,7 +48,7 @@ std::optional<double> steps_by_bound(const Options& options, const Pomdp& model,
   return steps_for_stationary_radius(inputs, options.target);
 }
 
-SurveyOptions survey_options(const Options& options, const Pomdp& model) {
+SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) {
   SurveyOptions survey = options.survey;
   // A model without reward gives a greedy policy nothing to be greedy about.
   if (model.reward().kind() == Reward::Kind::none) survey.policy.name = "uniform";
@@ -60,7 +60,7 @@ SurveyOptions survey_options(const Options& options, const Pomdp& model) {
 }
 
 // Logs of the predicted lengths, estimated from.
-std::vector<EmpiricalError> run_trials(const Options& options, const Pomdp& model,
+std::vector<EmpiricalError> run_trials(const CheckArguments& options, const Pomdp& model,
                                        const SurveyOptions& survey,
                                        const std::vector<DataNeeded>& needed) {
   std::vector<EmpiricalError> errors;
@@ -79,7 +79,7 @@ std::vector<EmpiricalError> run_trials(const Options& options, const Pomdp& mode
 }
 
 // What logs of the policy would tell; false when some row stays unknown.
-bool report_learning(const Options& options, const Pomdp& model, const SensorReport& sensors,
+bool report_learning(const CheckArguments& options, const Pomdp& model, const SensorReport& sensors,
                      const ErgodicityReport& ergodicity, Report& report) {
   const Parallelism parallelism = options.common.parallelism();
   const SurveyOptions survey = survey_options(options, model);
@@ -140,7 +140,7 @@ bool report_densities(const ContinuousPomdp& model, Report& report) {
   return soft.revealing();
 }
 
-void run_continuous(const Options& options, const ContinuousPomdp& model) {
+void run_continuous(const CheckArguments& options, const ContinuousPomdp& model) {
   Report report;
   report.text = model.brief() + "\n";
   bool learnable = model.has_sensors() && report_densities(model, report);
@@ -162,7 +162,7 @@ void run_continuous(const Options& options, const ContinuousPomdp& model) {
   print(options.common, report.text);
 }
 
-void run(const Options& options) {
+void run_check(const CheckArguments& options) {
   const AnyModel any = load_any_model(options.model, options.common);
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&any)) {
     run_continuous(options, *continuous);
@@ -200,10 +200,10 @@ void run(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckArguments>();
   CLI::App* verb =
       add_verb(app, "check", "What is this model, can it be learned, with how much data",
-               options->common, [options] { run(*options); });
+               options->common, [options] { run_check(*options); });
   SurveyOptions& survey = options->survey;
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--target-error", options->target,

@@ -14,7 +14,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct CompareArguments {
   Common common;
   std::string model;
   std::string estimate;
@@ -53,7 +53,7 @@ nlohmann::ordered_json to_json(const Pomdp& truth, const TransitionError& error,
   return document;
 }
 
-void check_comparable(const Options& options, const Pomdp& truth, const Pomdp& estimate) {
+void check_comparable(const CompareArguments& options, const Pomdp& truth, const Pomdp& estimate) {
   OAS_REQUIRE(truth.has_transition(), "{}: has no transition model to compare with", options.model);
   OAS_REQUIRE(
       truth.num_states() == estimate.num_states() && truth.num_actions() == estimate.num_actions(),
@@ -64,7 +64,7 @@ void check_comparable(const Options& options, const Pomdp& truth, const Pomdp& e
               to_string(estimate.timing()));
 }
 
-void run(const Options& options) {
+void run_compare(const CompareArguments& options) {
   const AnyModel loaded = load_any_model(options.model, options.common);
   const Pomdp& truth = chain_of(loaded);
   const EstimateDocument estimate = read_estimate(options.estimate);
@@ -101,9 +101,9 @@ void run(const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareArguments>();
   CLI::App* verb = add_verb(app, "compare", "How far is an estimate from the true model",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_compare(*options); });
   add_model_argument(*verb, "MODEL", options->model, "True model: file or problem name",
                      options->common);
   verb->add_option("ESTIMATE", options->estimate, "Estimate, or any model file with transition")

@@ -15,7 +15,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct ConvertArguments {
   Common common;
   std::string input;
   std::string output;
@@ -25,7 +25,7 @@ struct Options {
 };
 
 // What --timing says, else what the output can hold, else as it is.
-Timing wanted_timing(const Options& options, const Pomdp& model) {
+Timing wanted_timing(const ConvertArguments& options, const Pomdp& model) {
   const bool only_after = format_of_ending(options.output) != ModelFormat::json;
   if (options.timing.empty()) return only_after ? Timing::after : model.timing();
   const Timing timing = options.timing == "before" ? Timing::before : Timing::after;
@@ -41,7 +41,7 @@ Pomdp with_discount(const Pomdp& model, std::optional<double> discount) {
   return Pomdp(std::move(parts));
 }
 
-void run(const Options& options) {
+void run_convert(const ConvertArguments& options) {
   if (is_foreign_policy(options.input) || is_foreign_policy(options.output)) {
     OAS_REQUIRE(options.timing.empty() && !options.expand && !options.discount,
                 "{}: --timing, --expand and --discount are for models, not for policies",
@@ -76,10 +76,10 @@ void run(const Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConvertArguments>();
   CLI::App* verb = add_verb(app, "convert",
                             "Convert models between formats and timings, plans to other solvers'",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_convert(*options); });
   add_model_argument(*verb, "IN", options->input, "Model file, problem name, plan or policy file",
                      options->common);
   verb->add_option("OUT", options->output,

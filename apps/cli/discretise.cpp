@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DiscretiseArguments {
   Common common;
   std::string model;
   CellSearchOptions search;
@@ -31,7 +31,7 @@ struct Options {
   std::string output;
 };
 
-ContinuousPomdp load_continuous(const Options& options) {
+ContinuousPomdp load_continuous(const DiscretiseArguments& options) {
   const AnyModel model = load_any_model(options.model, options.common);
   const auto* continuous = std::get_if<ContinuousPomdp>(&model);
   OAS_REQUIRE(continuous != nullptr, "{}: the observations of this model are finite already",
@@ -40,13 +40,13 @@ ContinuousPomdp load_continuous(const Options& options) {
   return *continuous;
 }
 
-Cells choose_cells(const Options& options, const ContinuousPomdp& model) {
+Cells choose_cells(const DiscretiseArguments& options, const ContinuousPomdp& model) {
   if (options.use.empty()) return find_cells(model.sensors(), options.search).cells;
   return parse_cells(read_text_file(options.use), options.use);
 }
 
-std::int64_t write_log(const Options& options, const ContinuousPomdp& model, const Pomdp& finite,
-                       const Cells& cells) {
+std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp& model,
+                       const Pomdp& finite, const Cells& cells) {
   Progress progress(options.common, "rows", 0);
   LogReader reader(options.log, model);
   OAS_REQUIRE(!reader.has_likelihood(), "{}: brings likelihoods, and cells need observations",
@@ -92,7 +92,7 @@ std::string splits_text(const Cells& cells) {
   return text;
 }
 
-void run(const Options& options) {
+void run_discretise(const DiscretiseArguments& options) {
   OAS_REQUIRE(options.log.empty() == options.log_output.empty(),
               "--log and --log-out go together: one names the log to read, the other the one to "
               "write");
@@ -130,10 +130,10 @@ void run(const Options& options) {
 }  // namespace
 
 void add_discretise(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiscretiseArguments>();
   CLI::App* verb = add_verb(app, "discretise",
                             "Finite observations for a model (and logs) with real-valued ones",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_discretise(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file with densities", options->common);
   verb->add_option("--cells", options->search.cells,
                    "Cells, for vectors per component (default: twice the states in all)");

@@ -17,7 +17,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct EstimateArguments {
   Common common;
   std::string model;
   std::vector<std::string> logs;
@@ -126,7 +126,7 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
 }
 
 // A finite model takes a log of likelihoods like one without sensors.
-TransitionEstimate estimate_model(const Options& options, const AnyModel& model,
+TransitionEstimate estimate_model(const EstimateArguments& options, const AnyModel& model,
                                   const RowsRead& progress) {
   const auto parallelism = options.common.parallelism();
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
@@ -141,7 +141,7 @@ TransitionEstimate estimate_model(const Options& options, const AnyModel& model,
   return estimate_from_logs(finite, options.logs, options.estimation, parallelism, progress);
 }
 
-void write_output(const Options& options, const AnyModel& model,
+void write_output(const EstimateArguments& options, const AnyModel& model,
                   const TransitionEstimate& estimate) {
   const bool as_json = options.output.empty() || is_json_output(options.output);
   if (!as_json) {
@@ -154,7 +154,7 @@ void write_output(const Options& options, const AnyModel& model,
   }
 }
 
-void run(Options options) {
+void run_estimate(EstimateArguments options) {
   const AnyModel loaded = load_any_model(options.model, options.common);
   const Pomdp& model = chain_of(loaded);
   options.estimation.structure = read_structures(options.structures, model);
@@ -193,10 +193,10 @@ void run(Options options) {
 }  // namespace
 
 void add_estimate(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EstimateArguments>();
   CLI::App* verb =
       add_verb(app, "estimate", "Learn the transition model from logs and the known sensors",
-               options->common, [options] { run(*options); });
+               options->common, [options] { run_estimate(*options); });
   add_model_argument(*verb, "MODEL", options->model,
                      "Model file or problem name; its transition is not used "
                      "(except by --structure zeros-of-model)",

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct EvaluateArguments {
   Common common;
   std::string model;
   std::string plan;
@@ -37,7 +37,7 @@ struct Found {
 };
 
 // The chain needs a grid that fits; a plan of α-vectors has none of its own.
-std::optional<ChainEvaluation> on_chain(const Options& options, const Pomdp& truth,
+std::optional<ChainEvaluation> on_chain(const EvaluateArguments& options, const Pomdp& truth,
                                         const Plan& plan, const Pomdp& filter) {
   if (plan.resolution == 0 && options.resolution == 0) return std::nullopt;
   ChainOptions chain;
@@ -45,14 +45,14 @@ std::optional<ChainEvaluation> on_chain(const Options& options, const Pomdp& tru
   return evaluate_on_chain(truth, plan, filter, chain, options.common.parallelism());
 }
 
-Pomdp load_filter(const Options& options) {
+Pomdp load_filter(const EvaluateArguments& options) {
   Pomdp filter = load_model(options.filter, options.common);
   OAS_REQUIRE(filter.has_transition(), "{}: has no transition model to filter with",
               options.filter);
   return filter;
 }
 
-Found evaluate(const Options& options, const ReadModel& truth, const Plan& plan) {
+Found evaluate(const EvaluateArguments& options, const ReadModel& truth, const Plan& plan) {
   const Pomdp filter = options.filter.empty() ? plan.model : load_filter(options);
   const auto chain = on_chain(options, truth.model, plan, filter);
   Found found;
@@ -68,7 +68,8 @@ Found evaluate(const Options& options, const ReadModel& truth, const Plan& plan)
   return found;
 }
 
-Found evaluate(const Options& options, const ReadModel& truth, const AlphaPolicy& policy) {
+Found evaluate(const EvaluateArguments& options, const ReadModel& truth,
+               const AlphaPolicy& policy) {
   const Pomdp filter = options.filter.empty() ? truth.model : load_filter(options);
   Found found;
   found.simulated = evaluate_by_simulation(truth.model, policy, filter, truth.split,
@@ -78,7 +79,7 @@ Found evaluate(const Options& options, const ReadModel& truth, const AlphaPolicy
   return found;
 }
 
-Found evaluate(const Options& options, const ReadModel& truth, const PolicyGraph& graph) {
+Found evaluate(const EvaluateArguments& options, const ReadModel& truth, const PolicyGraph& graph) {
   OAS_REQUIRE(options.filter.empty(), "{}: a policy graph keeps no belief; --filter is for others",
               options.plan);
   std::optional<int> start_node = options.start_node;
@@ -104,7 +105,7 @@ Found evaluate(const Options& options, const ReadModel& truth, const PolicyGraph
   return found;
 }
 
-void run(const Options& options) {
+void run_evaluate(const EvaluateArguments& options) {
   const ReadModel truth = load_read_model(options.model, options.common);
   OAS_REQUIRE(truth.model.has_transition(), "{}: has no transition model to evaluate in",
               options.model);
@@ -143,9 +144,9 @@ void run(const Options& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EvaluateArguments>();
   CLI::App* verb = add_verb(app, "evaluate", "The true gain of a plan or policy in a model",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_evaluate(*options); });
   add_model_argument(*verb, "MODEL", options->model, "The true model: file or problem name",
                      options->common);
   verb->add_option("PLAN", options->plan,

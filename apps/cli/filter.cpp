@@ -16,7 +16,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct FilterArguments {
   Common common;
   std::string model;
   std::string log;
@@ -117,7 +117,7 @@ void append_part(const std::vector<double>& column, std::size_t t, std::size_t r
   out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
 }
 
-Totals filter_log(const Options& options, const AnyModel& any, AtomicFile& out) {
+Totals filter_log(const FilterArguments& options, const AnyModel& any, AtomicFile& out) {
   Progress progress(options.common, "rows filtered", 0);
   const Pomdp& model = chain_of(any);
   LogReader reader =
@@ -149,7 +149,7 @@ Totals filter_log(const Options& options, const AnyModel& any, AtomicFile& out) 
   return totals;
 }
 
-void run(const Options& options) {
+void run_filter(const FilterArguments& options) {
   const AnyModel any = load_any_model(options.model, options.common);
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to filter with", options.model);
@@ -184,9 +184,9 @@ void run(const Options& options) {
 }  // namespace
 
 void add_filter(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FilterArguments>();
   CLI::App* verb = add_verb(app, "filter", "Beliefs and smoothed states along a log",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_filter(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
                      options->common);
   verb->add_option("LOG", options->log, "Log file; - is standard input")->required();

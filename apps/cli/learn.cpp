@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct LearnArguments {
   Common common;
   std::string model;
   std::vector<std::string> agents = {"oas-ucrl-ml"};
@@ -41,7 +41,7 @@ bool knows(const AgentInfo& info, const std::string& setting) {
 }
 
 // "agent.name=value" is for that agent, "name=value" for every agent that knows the name.
-std::vector<Setting> settings_of(const Options& options, const std::string& agent) {
+std::vector<Setting> settings_of(const LearnArguments& options, const std::string& agent) {
   const AgentInfo& info = find_agent(agent);
   std::vector<Setting> settings;
   if (options.iota && knows(info, "iota")) {
@@ -68,7 +68,7 @@ void check_agents(const std::vector<std::string>& agents) {
 }
 
 // A misspelt setting must not be passed over in silence.
-void check_settings(const Options& options) {
+void check_settings(const LearnArguments& options) {
   for (const std::string& text : options.settings) {
     const Setting setting = parse_setting(text);
     const std::size_t dot = setting.name.find('.');
@@ -98,7 +98,7 @@ std::string describe_settings(const std::vector<std::string>& agents) {
 }
 
 // All faults of agents, settings and sizes show here, before any work is done or file written.
-std::vector<LearningOptions> make_tasks(const Options& options, const Pomdp& model) {
+std::vector<LearningOptions> make_tasks(const LearnArguments& options, const Pomdp& model) {
   OAS_REQUIRE(options.runs >= 1, "--runs is {}; at least 1 is needed", options.runs);
   std::vector<LearningOptions> tasks;
   for (int run = 0; run < options.runs; ++run) {
@@ -118,8 +118,9 @@ std::vector<LearningOptions> make_tasks(const Options& options, const Pomdp& mod
   return tasks;
 }
 
-std::vector<LearningRun> run_all(const Options& options, const std::vector<LearningOptions>& tasks,
-                                 const Pomdp& model, const RegretOracle& oracle) {
+std::vector<LearningRun> run_all(const LearnArguments& options,
+                                 const std::vector<LearningOptions>& tasks, const Pomdp& model,
+                                 const RegretOracle& oracle) {
   const std::size_t num_runs = tasks.size();
   Progress progress(options.common, "learning",
                     options.steps * static_cast<std::int64_t>(num_runs));
@@ -144,7 +145,7 @@ std::string mean_and_interval(const std::vector<double>& values) {
   return fmt::format("{:.1f} ± {:.1f}", interval.mean, interval.upper - interval.mean);
 }
 
-std::string summary(const Options& options, const std::vector<LearningRun>& runs,
+std::string summary(const LearnArguments& options, const std::vector<LearningRun>& runs,
                     const RegretOracle& oracle) {
   Table table({"agent", "expected regret", "with floor", "realised", "reward/step", "episodes",
                "failures", "seconds"});
@@ -189,7 +190,7 @@ void write_run(const std::string& stem, const LearningRun& run, const Pomdp& mod
 }
 
 // FILE.csv gets one run and FILE.json its record; a folder gets one such pair per run.
-std::string write_runs(const Options& options, const std::vector<LearningRun>& runs,
+std::string write_runs(const LearnArguments& options, const std::vector<LearningRun>& runs,
                        const Pomdp& model, const RegretOracle& oracle) {
   if (options.output.ends_with(".csv")) {
     const std::string stem = options.output.substr(0, options.output.size() - 4);
@@ -203,7 +204,7 @@ std::string write_runs(const Options& options, const std::vector<LearningRun>& r
   return fmt::format("{}: {} runs written\n", options.output, runs.size());
 }
 
-void check_output(const Options& options) {
+void check_output(const LearnArguments& options) {
   if (options.output.empty()) return;
   if (options.output.ends_with(".csv")) {
     OAS_REQUIRE(options.agents.size() == 1 && options.runs == 1,
@@ -218,7 +219,7 @@ void check_output(const Options& options) {
               options.output, error.message());
 }
 
-void run(const Options& options) {
+void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
   OAS_REQUIRE(options.oracle_gap > 0.0, "--oracle-gap is {}; it must be positive",
@@ -252,14 +253,14 @@ void run(const Options& options) {
 }  // namespace
 
 void add_learn(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LearnArguments>();
   const auto list_settings = std::make_shared<bool>(false);
   CLI::App* verb = add_verb(app, "learn", "Let agents learn in a model and measure their regret",
                             options->common, [options, list_settings] {
                               if (*list_settings) {
                                 print(options->common, describe_settings(options->agents));
                               } else {
-                                run(*options);
+                                run_learn(*options);
                               }
                             });
   add_model_argument(*verb, "MODEL", options->model,

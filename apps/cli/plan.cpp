@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct PlanArguments {
   Common common;
   std::string model;
   PlanOptions plan;
@@ -41,7 +41,7 @@ double now() {
 }
 
 // Plans in the best member of the confidence set; the bound over the set goes along.
-Plan optimistic_plan(const Pomdp& model, const Options& options) {
+Plan optimistic_plan(const Pomdp& model, const PlanArguments& options) {
   OAS_REQUIRE(options.plan.planner != "point", "--radius needs the grid planner");
   const int resolution =
       options.plan.resolution > 0 ? options.plan.resolution : default_resolution(model);
@@ -66,7 +66,7 @@ bool ends_with(const std::string& text, const std::string& ending) {
 }
 
 // SVG as it is; PNG through whichever converter is installed.
-void write_figure(const Options& options, const Plan& plan) {
+void write_figure(const PlanArguments& options, const Plan& plan) {
   FigureOptions figure;
   figure.seed = options.seed;
   const std::string svg = policy_figure_svg(plan, figure);
@@ -89,7 +89,7 @@ void write_figure(const Options& options, const Plan& plan) {
   }
 }
 
-void print_all(const Options& options, const Pomdp& model) {
+void print_all(const PlanArguments& options, const Pomdp& model) {
   const std::vector<OracleRow> rows =
       all_oracles(model, options.plan, options.common.parallelism());
   Table table({"policy", "gain from", "to", "how"});
@@ -107,7 +107,7 @@ void print_all(const Options& options, const Pomdp& model) {
         fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
 }
 
-void print_plan(const Options& options, const Plan& plan, double seconds) {
+void print_plan(const PlanArguments& options, const Plan& plan, double seconds) {
   if (options.common.json) {
     Json document = plan_to_json(plan);
     document.erase("bias");
@@ -129,7 +129,7 @@ void print_plan(const Options& options, const Plan& plan, double seconds) {
   print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
 }
 
-void run(Options& options) {
+void run_plan(PlanArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to plan with", options.model);
   OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
@@ -159,10 +159,10 @@ void run(Options& options) {
 }  // namespace
 
 void add_plan(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlanArguments>();
   CLI::App* verb =
       add_verb(app, "plan", "Find the best policy for the long-run average reward, with bounds",
-               options->common, [options] { run(*options); });
+               options->common, [options] { run_plan(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--iota", options->plan.iota, "Smallest probability of every action")
       ->capture_default_str();

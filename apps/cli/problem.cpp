@@ -13,7 +13,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct ProblemArguments {
   Common common;
   std::string name;
   RandomPomdpOptions random;
@@ -24,14 +24,14 @@ struct Options {
   std::string output;
 };
 
-void write(const Options& options, const Pomdp& model, const std::string& brief) {
+void write(const ProblemArguments& options, const Pomdp& model, const std::string& brief) {
   const Pomdp shown = options.hide_transition ? model.without_transition() : model;
   write_model_file(options.output, shown, "FILE.json", options.common);
   if (options.common.json) print_json(model_to_json(shown));
   print(options.common, fmt::format("{}: {}\n", options.output, brief));
 }
 
-void run(const Options& options) {
+void run_problem(const ProblemArguments& options) {
   if (options.name != "random") {
     const Pomdp model = make_problem(options.name);
     write(options, model, model.brief());
@@ -48,9 +48,9 @@ void run(const Options& options) {
 }  // namespace
 
 void add_problem(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProblemArguments>();
   CLI::App* verb = add_verb(app, "problem", "Write a ready-made or random problem as a model file",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_problem(*options); });
   verb->add_option("NAME", options->name, "A problem of oas list, or: random")->required();
   RandomPomdpOptions& random = options->random;
   const char* group = "For NAME = random";

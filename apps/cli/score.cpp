@@ -12,7 +12,7 @@ namespace oas::cli {
 
 namespace {
 
-struct Options {
+struct ScoreArguments {
   Common common;
   std::vector<std::string> files;
   std::vector<std::string> logs;
@@ -61,7 +61,7 @@ std::string to_text(const std::vector<std::string>& names, const LogScore& score
                      big_number(static_cast<double>(score.missing)), table.text());
 }
 
-LogScore score_files(const Options& options) {
+LogScore score_files(const ScoreArguments& options) {
   std::vector<Pomdp> finite;
   std::vector<ContinuousPomdp> continuous;
   for (const std::string& file : options.files) {
@@ -82,7 +82,7 @@ LogScore score_files(const Options& options) {
                         : score_logs(finite, options.logs, parallelism, report);
 }
 
-void run(Options options) {
+void run_score(ScoreArguments options) {
   if (options.logs.empty()) {  // oas score MODEL LOG…
     OAS_REQUIRE(
         options.files.size() >= 2,
@@ -105,9 +105,9 @@ void run(Options options) {
 }  // namespace
 
 void add_score(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ScoreArguments>();
   CLI::App* verb = add_verb(app, "score", "How well models predict logs they were not made from",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_score(*options); });
   verb->add_option("FILES", options->files,
                    "MODEL LOG…; with --log, models (estimates) to compare with the first")
       ->required();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBlockSteps = 1 << 16;
 
-struct Options {
+struct SimulateArguments {
   Common common;
   std::string model;
   std::string policy = "belief";
@@ -65,7 +65,7 @@ Advance advance_of(Loop loop) {
 }
 
 // Runs are simulated side by side in groups and written in their order.
-Totals write_runs(const Options& options, const MakeLoop& make_loop, LogWriter& log) {
+Totals write_runs(const SimulateArguments& options, const MakeLoop& make_loop, LogWriter& log) {
   Progress progress(options.common, "simulating", options.steps * options.runs);
   Totals totals;
   constexpr std::int64_t kGroup = 16;
@@ -105,7 +105,7 @@ bool is_plan_file(const std::string& name) {
   return name.size() > kEnding.size() && name.ends_with(kEnding);
 }
 
-MakeLoop plan_player(const Options& options, const Pomdp& model) {
+MakeLoop plan_player(const SimulateArguments& options, const Pomdp& model) {
   Plan plan = read_plan(options.policy);
   if (options.iota) plan.iota = *options.iota;
   const Pomdp filter =
@@ -120,7 +120,7 @@ MakeLoop plan_player(const Options& options, const Pomdp& model) {
 }
 
 // A plan file, or a policy of that name.
-MakeLoop player(const Options& options, const AnyModel& any) {
+MakeLoop player(const SimulateArguments& options, const AnyModel& any) {
   if (is_plan_file(options.policy)) {
     OAS_REQUIRE(std::holds_alternative<Pomdp>(any),
                 "{}: plans are for finite observations; oas discretise makes a model with such",
@@ -145,7 +145,7 @@ MakeLoop player(const Options& options, const AnyModel& any) {
   };
 }
 
-void run(const Options& options) {
+void run_simulate(const SimulateArguments& options) {
   const AnyModel model = load_any_model(options.model, options.common);
   OAS_REQUIRE(chain_of(model).has_transition(),
               "{}: has no transition model, so it cannot be simulated", options.model);
@@ -180,9 +180,9 @@ void run(const Options& options) {
 }  // namespace
 
 void add_simulate(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateArguments>();
   CLI::App* verb = add_verb(app, "simulate", "Let a policy play in a model and log what it sees",
-                            options->common, [options] { run(*options); });
+                            options->common, [options] { run_simulate(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--policy", options->policy, "Policy (see oas list) or plan file (*.json)")
       ->capture_default_str();

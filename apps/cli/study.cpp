@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct StudyArguments {
   Common common;
   std::string study;
   std::string folder;
@@ -75,7 +75,7 @@ std::string find_study(const std::string& name) {
       fmt::format("{}: no such file, and no study of that name (see oas study list)", name));
 }
 
-void list(const Options& options) {
+void list(const StudyArguments& options) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::string text;
   for (const StudyEntry& entry : known_studies()) {
@@ -87,7 +87,7 @@ void list(const Options& options) {
   print(options.common, "studies (oas study run NAME [--quick])\n" + text);
 }
 
-void run_one(const Options& options) {
+void run_one(const StudyArguments& options) {
   const Study study = read_study(find_study(options.study), options.quick);
   const std::string folder =
       options.folder.empty()
@@ -132,7 +132,7 @@ void run_one(const Options& options) {
   }
 }
 
-void open_page(const Options& options, const std::string& page) {
+void open_page(const StudyArguments& options, const std::string& page) {
   std::string program = "xdg-open";
   std::string argument = page;
   char* words[] = {program.data(), argument.data(), nullptr};
@@ -142,7 +142,7 @@ void open_page(const Options& options, const std::string& page) {
   }
 }
 
-void report(const Options& options) {
+void report(const StudyArguments& options) {
   const Report written = write_report(ResultStore::open_existing(options.folder));
   if (!written.pictures_missing.empty()) warn(options.common, written.pictures_missing);
   if (options.common.json) {
@@ -170,7 +170,7 @@ std::int64_t find_unit(const Study& study, const std::string& task) {
       "no task '{}'; give its number in the CSV's column task, or name#replication", task));
 }
 
-void replay(const Options& options) {
+void replay(const StudyArguments& options) {
   const ResultStore store = ResultStore::open_existing(options.folder);
   const std::int64_t number = find_unit(store.study(), options.task);
   const Unit unit = store.study().unit(number);
@@ -200,7 +200,7 @@ std::vector<StudyEntry> known_studies() {
 void add_study(CLI::App& app) {
   CLI::App* study = app.add_subcommand("study", "Run experiments in files, and report on them");
   study->require_subcommand(1);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StudyArguments>();
   add_verb(*study, "list", "Show the studies there are", options->common,
            [options] { list(*options); });
   CLI::App* run = add_verb(*study, "run", "Run a study, or go on with it where it was stopped",
