@@ -1,6 +1,7 @@
 #include <string>
 
 #include "io/log_support.hpp"
+#include "oas/io/csv_cell.hpp"
 #include "oas/io/log_writer.hpp"
 #include "support/random_densities.hpp"
 #include "support/temporary_directory.hpp"
@@ -68,8 +69,8 @@ TEST(ContinuousLog, LikelihoodsAreTakenAsTheyAre) {
   }
   const ContinuousPomdp plane = plane_model();
   const Labels& states = plane.chain().states();
-  const std::string named =
-      "action,likelihood_" + states[1] + ",likelihood_" + states[0] + "\n0,2,1\n";
+  const std::string named = "action," + csv_cell("likelihood_" + states[1]) + "," +
+                            csv_cell("likelihood_" + states[0]) + "\n0,2,1\n";
   EXPECT_THAT(read_block_of(named, plane).likelihoods, ElementsAre(1.0, 2.0));
 }
 

@@ -27,7 +27,7 @@ constexpr TaskSetting kContinuousSettings[] = {
     {"timing", SettingType::text, "before or after"},
     {"separation", SettingType::number, "distance of neighbouring means, in standard deviations"},
     {"policy", SettingType::text, "who makes the log: belief (a wrong model's) or uniform"},
-    {"methods", SettingType::list, "oas-soft, oas-ml, or ESTIMATOR:SEARCH:CELLS, as oas:random:4"},
+    {"methods", SettingType::list, "oas-soft, oas-ml, or ESTIMATOR-SEARCH-CELLS: oas-random-4"},
     {"pairs", SettingType::integer, "length of the log in pairs of steps"},
     {"first_pairs", SettingType::integer, "first checkpoint"},
     {"per_decade", SettingType::integer, "checkpoints for each factor of ten"},
@@ -37,7 +37,7 @@ constexpr std::string_view kContinuousColumns[] = {"states", "actions", "timing"
                                                    "policy", "method",  "alpha",  "pairs",
                                                    "steps",  "error",   "flagged"};
 
-// "oas:random:4" or the name of an estimator that takes readings as they are.
+// "oas-random-4" or the name of an estimator that takes readings as they are.
 struct Method {
   std::string text;
   std::string estimator;
@@ -45,21 +45,24 @@ struct Method {
 };
 
 Method read_method(const std::string& text) {
-  Method method{text, text.substr(0, text.find(':')), {}};
-  const EstimatorInfo& info = find_estimator(method.estimator);
-  const bool whole = info.kind == EstimatorKind::likelihood || info.soft;
-  const auto colon = text.rfind(':');
-  if (whole && colon == std::string::npos) return method;
-  const auto first = text.find(':');
-  const char* const end = text.data() + text.size();
-  const auto parsed = colon == std::string::npos || first == colon
-                          ? std::from_chars_result{nullptr, std::errc::invalid_argument}
-                          : std::from_chars(text.data() + colon + 1, end, method.cells.cells);
-  OAS_REQUIRE(!whole && parsed.ec == std::errc() && parsed.ptr == end,
-              "method '{}'; oas-soft, oas-ml or ESTIMATOR:SEARCH:CELLS is expected", text);
-  method.cells.method = text.substr(first + 1, colon - first - 1);
-  method.cells.validate();
-  return method;
+  for (const std::string search : {"random", "refined"}) {
+    const std::string word = "-" + search + "-";
+    const auto at = text.find(word);
+    if (at == std::string::npos) continue;
+    Method method{text, text.substr(0, at), {}};
+    method.cells.method = search;
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + at + word.size(), end, method.cells.cells);
+    OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end,
+                "method '{}'; a number of cells is expected at its end", text);
+    static_cast<void>(find_estimator(method.estimator));
+    method.cells.validate();
+    return method;
+  }
+  const EstimatorInfo& info = find_estimator(text);
+  OAS_REQUIRE(info.kind == EstimatorKind::likelihood || info.soft,
+              "method '{}' needs cells; write {}-random-6 or {}-refined-6", text, text, text);
+  return {text, text, {}};
 }
 
 struct ContinuousTask {
