@@ -71,6 +71,9 @@ TEST(EstimateJson, UnknownErrorsAreNullAndTooFewPairsHaveNone) {
   estimate.standard_error[0] = std::nan("");
   const auto document = estimate_to_json(model, estimate);
   EXPECT_TRUE(document["estimate"]["standard_error"][0][0][0].is_null());
+  estimate.flagged.push_back({Action{1}, State{0}, "no positive mass is left"});
+  EXPECT_EQ(estimate_to_json(model, estimate)["estimate"]["determined"].dump(),
+            "[[true,true],[false,true]]");
 }
 
 TEST(EstimateJson, PlainModelsAreFineAndMissingTransitionsAreNot) {

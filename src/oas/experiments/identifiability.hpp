@@ -33,8 +33,7 @@ struct Identifiability {
   int unknown_directions = 0;
   /// States that look the same under every action. Their names can be exchanged, and worse:
   /// whatever mixes them into two other states with the same look changes nothing of what is seen,
-  /// so that they are behind unknown directions unless they also behave the same. No other
-  /// relabelling of states goes unseen.
+  /// so that they are always behind unknown directions. No other relabelling of states goes unseen.
   std::vector<std::pair<State, State>> alike;
   bool too_large = false;  ///< more than 500 coordinates: likelihood was not looked at
 
