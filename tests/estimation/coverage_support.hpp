@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <ostream>
 #include <string>
 
 #include "oas/estimation/bootstrap.hpp"
@@ -20,6 +21,9 @@ struct CoverageCase {
 
   [[nodiscard]] std::string name() const;
 };
+
+/// For the names of tests.
+inline void PrintTo(const CoverageCase& one, std::ostream* out) { *out << one.name(); }
 
 /// Shares of cases in which the truth lies inside, at 95 %.
 struct Coverage {
