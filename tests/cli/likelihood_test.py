@@ -77,8 +77,8 @@ class Forgetting(CliCase):
         self.write_model("new.json", new)
         self.good("simulate", "old.json", "--policy", "uniform", "--steps", 50000, "-o", "a.csv")
         self.good("simulate", "new.json", "--policy", "uniform", "--steps", 50000, "-o", "b.csv")
-        self.good("simulate", "new.json", "--policy", "uniform", "--steps", 50000, "--seed", 2, "-o",
-                  "later.csv")
+        self.good("simulate", "new.json", "--policy", "uniform", "--steps", 50000, "--seed", 2,
+                  "-o", "later.csv")
         for estimator in ("oas", "oas-overlap", "oas-weighted", "oas-ml", "em"):
             errors = []
             for options in ((), ("--half-life", 5000), ("--window", 40000)):

@@ -95,8 +95,9 @@ struct Calibration {
 ///  - an interval for α_a = σ_S(Z_a). With D = diag of the rows seen per state, q a quantile of
 ///    ‖(Ẑ - Z)√D‖ (of Dirichlet(n + 1/2) draws less their means) and τ = σ_S(Ẑ√D), every v has
 ///    ‖Zv‖ >= ‖Ẑv‖ - q ‖D^-½ v‖ >= ‖Ẑv‖ (1 - q/τ), so that α >= α̂ (1 - q/τ), or nothing is shown
-///    when q >= τ; and α <= α̂ + q ‖D^-½ v̂‖ at the least singular vector v̂. Conservative, and valid
-///    for blind sensors too, whose α̂ is never 0 and would look significant by a standard error.
+///    when q >= τ; and α <= α̂ + q ‖D^-½ v̂‖ at the least singular vector v̂. Conservative, and
+///    valid for blind sensors too, whose α̂ is never 0 and would look significant by a standard
+///    error.
 /// O(draws A S² O). Throws InvalidArgument naming them when some (a,s) were never seen and the
 /// prior is 0. `model` gives names.
 [[nodiscard]] Calibration calibrate(const SensorCounts& counts, const Pomdp& model,
