@@ -12,8 +12,8 @@ namespace oas {
 
 namespace {
 
-constexpr int kLevels = 512;     // of the tabulated quantiles
-constexpr double kOuter = 1e-3;  // probability beyond the outer quantiles
+constexpr int kQuantileSteps = 512;  // of the tabulated quantiles
+constexpr double kOuter = 1e-3;      // probability beyond the outer quantiles
 constexpr double kSmallestStep = 1e-4;
 constexpr std::size_t kMostCells = 4096;
 
@@ -40,15 +40,15 @@ class Positions {
       }
     }
     const Density all = Density::mixture(std::move(weights), std::move(parts));
-    for (int i = 0; i <= kLevels; ++i) {
+    for (int i = 0; i <= kQuantileSteps; ++i) {
       points_.push_back(
-          all.quantile(std::lerp(kOuter, 1.0 - kOuter, static_cast<double>(i) / kLevels)));
+          all.quantile(std::lerp(kOuter, 1.0 - kOuter, static_cast<double>(i) / kQuantileSteps)));
     }
   }
 
   [[nodiscard]] double at(double position) const {
-    const double scaled = position * kLevels;
-    const auto i = std::min<std::size_t>(static_cast<std::size_t>(scaled), kLevels - 1);
+    const double scaled = position * kQuantileSteps;
+    const auto i = std::min<std::size_t>(static_cast<std::size_t>(scaled), kQuantileSteps - 1);
     return std::lerp(points_[i], points_[i + 1], scaled - static_cast<double>(i));
   }
   [[nodiscard]] double low() const { return points_.front(); }
@@ -59,7 +59,7 @@ class Positions {
     const auto i = static_cast<std::size_t>(above - points_.begin());
     const double width = points_[i] - points_[i - 1];
     const double share = width > 0.0 ? (x - points_[i - 1]) / width : 0.5;
-    return std::clamp((static_cast<double>(i - 1) + share) / kLevels, 0.0, 1.0);
+    return std::clamp((static_cast<double>(i - 1) + share) / kQuantileSteps, 0.0, 1.0);
   }
 
  private:
