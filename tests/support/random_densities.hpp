@@ -55,12 +55,18 @@ inline VectorDensity random_gaussian(int dimension, Rng& rng) {
   return VectorDensity::gaussian(std::move(mean), std::move(covariance));
 }
 
-/// The chain of a random finite model with these densities for sensors.
-inline ContinuousPomdp with_densities(RandomModelOptions options, std::uint64_t seed,
+/// The chain of a random finite model with these densities for sensors. Which action is best
+/// depends on the state, so that greedy policies react to what they see.
+inline ContinuousPomdp with_densities(const RandomModelOptions& options, std::uint64_t seed,
                                       std::vector<VectorDensity> densities) {
-  options.reward = Reward::Kind::by_action_state;
+  PomdpParts parts = random_model(options, seed).parts();
+  std::vector<double> rewards;
+  for (int a = 0; a < options.num_actions; ++a) {
+    for (int s = 0; s < options.num_states; ++s) rewards.push_back((a + s) % 2);
+  }
+  parts.reward = Reward::by_action_state(std::move(rewards));
   return ContinuousPomdp(
-      random_model(options, seed),
+      Pomdp(std::move(parts)),
       DensitySensors(options.num_states, options.num_actions, std::move(densities)));
 }
 
