@@ -316,7 +316,8 @@ class LargeModels(CliCase):
         self.good("convert", "line.pomdp", "again.pomdp")
         self.good("convert", "again.pomdp", "twice.pomdp")
         self.assertEqual(self.read("again.pomdp"), self.read("twice.pomdp"))
-        self.good("simulate", "line.pomdp", "--policy", "uniform", "--steps", "100", "-o", "log.csv")
+        self.good("simulate", "line.pomdp", "--policy", "uniform", "--steps", 100, "-o",
+                  "log.csv")
         self.good("filter", "line.pomdp", "log.csv", "-o", "beliefs.csv")
 
     def test_what_needs_every_number_is_refused(self):

@@ -76,7 +76,7 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
 
 }  // namespace
 
-RegretOracle::RegretOracle(const Pomdp& model, const OracleOptions& options,
+RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
                            Parallelism parallelism)
     : plan(oracle_plan(model, 0.0, options.gap, parallelism)),
       gain(plan.certificate.mean),

@@ -15,7 +15,7 @@
 namespace oas {
 
 /// How well to know what learners are judged by.
-struct OracleOptions {
+struct RegretOracleOptions {
   double floor = 0.0;  ///< ι of the paper's class of policies
   /// Plan until the gains are known to within this, above 0, where the budget allows (some seconds
   /// at 1e-6).
@@ -25,7 +25,8 @@ struct OracleOptions {
 /// What learners are judged by on one model: the best gain with and without floor, each with its
 /// error, and a bias v by which advantages are measured. Solved once per model.
 struct RegretOracle {
-  RegretOracle(const Pomdp& model, const OracleOptions& options, Parallelism parallelism = {});
+  RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
+               Parallelism parallelism = {});
 
   Plan plan;                ///< without floor
   double gain = 0.0;        ///< ρ* without floor
