@@ -43,11 +43,11 @@ struct FoldOptions {
   bool inverse_propensity = false;
   /// [a]: further factors of a pair's weight, by the action of its first and of its second row;
   /// empty: 1. Which of them leave the estimate consistent: counts/weighted_pairs.hpp.
-  std::vector<double> first_weight;
-  std::vector<double> second_weight;
+  std::vector<double> first_weight{};
+  std::vector<double> second_weight{};
   /// Batches of equal numbers of rows (a 16th of the half-life, a 128th of the window, at least
   /// 64), the latest ones only, to be weighted by MomentSeries::forget().
-  Forgetting forgetting;
+  Forgetting forgetting{};
   /// At most this many cells of (A O)² are counted exactly and projected batch by batch; beyond, or
   /// with weights, moments are summed pair by pair, which needs A S² numbers only.
   std::int64_t max_dense_cells = 1 << 16;
