@@ -68,7 +68,8 @@ TEST(StudyToml, ErrorsNameFileLineAndColumn) {
   EXPECT_THAT(error_of(replaced(text, "pairs = 2000", "pairs = 2000.5")),
               AllOf(HasSubstr("s.toml:11:"), HasSubstr("an integer")));
   EXPECT_THAT(error_of(replaced(text, "\"estimation\"", "\"estimating\"")),
-              HasSubstr("unknown kind 'estimating'; known are estimation, efficiency, learning, continuous"));
+              HasSubstr("unknown kind 'estimating'; known are estimation, efficiency, learning, "
+                        "continuous"));
   EXPECT_THAT(error_of(replaced(text, "oas-study/1", "oas-study/2")), HasSubstr("oas-study/2"));
   EXPECT_THAT(error_of(replaced(text, "y = \"error\"", "y = \"errors\"")),
               HasSubstr("no column 'errors'"));
