@@ -31,6 +31,7 @@ constexpr FixedColor kFixedColors[] = {
     {"oas-ml", "#8C6D46"},      {"oas-ucrl-ml", "#8C6D46"},
     {"pooled-free", "#56B4E9"}, {"ml-free", "#8C6D46"},
     {"psrl-free", "#009E73"},   {"em", "#E69F00"},
+    {"oas-soft", "#CC79A7"},    {"oas-weighted", "#E69F00"},
     {"spectral", "#D55E00"},    {"seeu", "#D55E00"},
     {"particle", "#009E73"},    {"psrl", "#009E73"},
     {"sm-ucrl", "#CC79A7"},     {"oracle", "#7F7F7F"},
