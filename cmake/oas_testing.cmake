@@ -7,7 +7,7 @@ endif()
 
 # Labels by which scripts/test chooses: long (only with --full), statistical, consumer, bench and
 # tree (looks at the files, not at the program) are left out of the runs under a sanitizer. Of the
-# others a sanitizer sees those labelled memory (readers, hand-made kernels), and all with
+# others a sanitizer sees those labelled memory (readers, files), and all with
 # OAS_SANITIZE_ALL (--full).
 
 # oas_test(<name> SOURCES <files…> [LINK <targets…>] [LABELS <labels…>])
