@@ -204,6 +204,18 @@ class Structure(CliCase):
                  says=["log.csv:9:", "row 8", "structure"])
 
 
+class Forgetting(CliCase):
+    def test_fading_rows_still_determine_a_model(self):
+        self.good("simulate", "machine-maintenance", "--steps", 60000, "-o", "log.csv")
+        for weights in (("--half-life", 10000), ("--half-life", 10000000), ("--window", 20000)):
+            result = self.oas("estimate", "machine-maintenance", "log.csv", *weights, "-o",
+                              "e.json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("not determined", result.stderr)
+            errors = json.loads(self.read("e.json"))["estimate"]["standard_error"]
+            self.assertTrue(all(0 < e < 0.5 for a in errors for row in a for e in row), weights)
+
+
 class ErrorBars(CliCase):
     def test_regions_are_written_and_shown(self):
         self.good("simulate", "pest-control", "--steps", 20000, "-o", "log.csv")

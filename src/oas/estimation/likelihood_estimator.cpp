@@ -307,7 +307,10 @@ ObservedInformation observed_information(const LikelihoodFunction& likelihood,
     result.by_batches = true;
     return result;
   }
-  const Vector here = free.reduce(pass.score.data());
+  // Of the same kind as the passes it is compared with: one with batches, as a climb makes them, is
+  // cut elsewhere when rows have weights, which 1/step would magnify.
+  const Vector here = free.reduce(likelihood(at, {}).score.data());
+  ++result.passes;
   Matrix information(free.size(), free.size());
   for (Eigen::Index i = 0; i < free.size(); ++i) {
     // The largest entry of the row gives; the error of a one-sided difference is of order kStep.
