@@ -163,6 +163,8 @@ void run_continuous(const CheckArguments& options, const ContinuousPomdp& model)
 }
 
 void run_check(const CheckArguments& options) {
+  OAS_REQUIRE(options.target > 0.0 && std::isfinite(options.target),
+              "--target-error is {}; it must be positive and finite", options.target);
   const AnyModel any = load_any_model(options.model, options.common);
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&any)) {
     run_continuous(options, *continuous);
@@ -208,7 +210,6 @@ void add_check(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--target-error", options->target,
                    "Error wanted, Frobenius norm over all actions")
-      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--estimator", options->estimator,
                    "Estimator to predict (default: oas, oas-overlap, oas-ml)");

@@ -93,6 +93,7 @@ std::string about_regions(const TransitionEstimate& estimate, const std::string&
     largest = std::fmax(largest, estimate.row_region.factor[row]);
     all = std::fmax(all, estimate.joint_region.factor[row]);
   }
+  if (!(largest > 0.0)) return {};  // no row is determined
   const double percent = 100.0 * estimate.confidence;
   if (which.empty()) {
     return fmt::format(

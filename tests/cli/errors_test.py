@@ -33,7 +33,9 @@ class Usage(CliCase):
                      says=["minimum action probability"])
         self.bad("simulate", "pest-control", "--steps", -5, "-o", "x.csv", says=["--steps"])
         self.bad("simulate", "pest-control", "--steps", "many", "-o", "x.csv", says=["many"])
-        self.bad("check", "pest-control", "--target-error", 0, says=["--target-error"])
+        for target in ("0", "-1", "inf"):
+            self.bad("check", "pest-control", "--target-error", target,
+                     says=[f"--target-error is {target};"])
         self.bad("check", "pest-control", "--trial", 1, says=["--trial"])
         self.bad("check", "pest-control", "--steps", 5, says=["steps is 5"])
         self.bad("check", "pest-control", "--estimator", "particle", says=["particle"])

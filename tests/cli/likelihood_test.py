@@ -215,6 +215,12 @@ class Forgetting(CliCase):
             errors = json.loads(self.read("e.json"))["estimate"]["standard_error"]
             self.assertTrue(all(0 < e < 0.5 for a in errors for row in a for e in row), weights)
 
+    def test_where_nothing_is_determined_no_region_is_shown(self):
+        self.good("simulate", "machine-maintenance", "--steps", 5000, "-o", "log.csv")
+        out = self.good("estimate", "machine-maintenance", "log.csv", "--half-life", 10,
+                        "--window", 10)
+        self.assertNotIn("regions", out)
+
 
 class ErrorBars(CliCase):
     def test_regions_are_written_and_shown(self):
