@@ -164,8 +164,7 @@ class StudyReader : private detail::TomlFields {
   void merge(const toml::table& table, const TaskKind& kind, bool own, std::vector<Axis>& axes) {
     for (const auto& [key, node] : table) {
       if (own && (key.str() == "name" || key.str() == "kind")) continue;
-      const auto known = std::find_if(kind.settings.begin(), kind.settings.end(),
-                                      [&](const TaskSetting& i) { return i.name == key.str(); });
+      const auto known = std::ranges::find(kind.settings, key.str(), &TaskSetting::name);
       if (known == kind.settings.end()) {
         if (!own && known_to_any(key.str())) continue;
         std::vector<std::string_view> names;
