@@ -121,7 +121,7 @@ TEST(PomdpErrors, LimitsAreNamed) {
   EXPECT_THAT(fault_of(kHead + "T: * uniform O: * uniform", small), HasSubstr("accepted"));
   std::string text = kHead;
   for (int i = 0; i < 60; ++i) text += "T: * uniform ";
-  EXPECT_THAT(fault_of(text, small), HasSubstr("write more than the limit of 200 entries"));
+  EXPECT_THAT(fault_of(text, small), HasSubstr("write more than the limit of 50 entries"));
 }
 
 TEST(PomdpErrors, FilesThatCannotBeRead) {

@@ -228,6 +228,73 @@ TEST(Pomdpx, LimitsAreNamed) {
   EXPECT_THAT(fault_of(Document().text(), small), HasSubstr("more than the limit of 7"));
 }
 
+std::string numbered_state(int variable, int size, const char* fully_observed = "false") {
+  return fmt::format(
+      "<StateVar vnamePrev='y{0}' vnameCurr='Y{0}' fullyObs='{2}'><NumValues>{1}</NumValues>"
+      "</StateVar>",
+      variable, size, fully_observed);
+}
+
+// Small texts that ask for much: each is refused before it takes the memory.
+TEST(Pomdpx, LimitsHoldForAllTablesTogether) {
+  Document many_states;
+  for (int v = 0; v < 7; ++v) many_states.variables += numbered_state(v, 10);
+  EXPECT_THAT(fault_of(many_states.text()),
+              HasSubstr("20000000 states are more than the limit of 1000000"));
+
+  Document large_tables;  // 2 + 8 + 8 numbers before this one
+  large_tables.rewards = "<Func><Var>r</Var><Parent>u x0</Parent></Func>";
+  ModelReadOptions small;
+  small.max_numbers = 21;
+  EXPECT_THAT(fault_of(large_tables.text(), small),
+              HasSubstr("hold 22 numbers, more than the limit of 21"));
+
+  Document combinations;
+  for (int v = 0; v < 4; ++v) {
+    combinations.variables +=
+        fmt::format("<ObsVar vname='w{}'><NumValues>100</NumValues></ObsVar>", v);
+    combinations.sensors += table(fmt::format("w{}", v), "null", {{"-", "uniform"}});
+  }
+  EXPECT_THAT(fault_of(combinations.text()),
+              HasSubstr("200000000 observations are more than the limit of 1000000"));
+  combinations.variables += numbered_state(0, 1, "true");
+  combinations.start += table("y0", "null", {{"-", "1"}});
+  combinations.transition += table("Y0", "null", {{"-", "1"}});
+  EXPECT_THAT(fault_of(combinations.text()),
+              HasSubstr("more than the limit of 1000000 observations"));
+}
+
+// A ring of 20 states, every third step lost: one table of 400 numbers, nearly all 0.
+TEST(Pomdpx, LargeTablesAreListedWithTheSameMeaning) {
+  Document document;
+  document.variables =
+      "<StateVar vnamePrev='x0' vnameCurr='x1'><NumValues>20</NumValues></StateVar>"
+      "<ObsVar vname='z'><NumValues>2</NumValues></ObsVar>"
+      "<ActionVar vname='u'><NumValues>1</NumValues></ActionVar><RewardVar vname='r'/>";
+  document.start = table("x0", "null", {{"-", "uniform"}});
+  document.sensors = table("z", "x1", {{"* -", "0.25 0.75"}});
+  std::vector<std::pair<std::string, std::string>> entries{{"- -", "identity"}, {"* s7", "0"}};
+  for (int s = 0; s < 20; ++s) {
+    entries.emplace_back(fmt::format("s{} s{}", s, s), "0.25");
+    entries.emplace_back(fmt::format("s{} s{}", s, (s + 1) % 20), "0.5");
+    entries.emplace_back(fmt::format("s{} s{}", s, (s + 19) % 20), "0.25");
+  }
+  document.transition = table("x1", "x0", entries);
+  const Pomdp whole = parse(document);
+  ModelReadOptions small;
+  small.max_numbers = 200;
+  const Pomdp listed = parse_pomdpx(document.text(), "m", small).model;
+  ASSERT_FALSE(whole.transition().is_listed());
+  ASSERT_TRUE(listed.transition().is_listed());
+  for (State s{0}; s < 20; ++s) {
+    for (State next{0}; next < 20; ++next) {
+      EXPECT_EQ(listed.transition()(Action{0}, s, next), whole.transition()(Action{0}, s, next));
+    }
+  }
+  EXPECT_EQ(listed.sensors(), whole.sensors());
+  EXPECT_EQ(listed.start(), whole.start());
+}
+
 Pomdp plain(const Pomdp& model, bool named) {
   PomdpParts parts = model.parts();
   parts.timing = Timing::after;

@@ -14,7 +14,7 @@ struct ModelReadOptions {
   /// Accepts the dialects found in public files (docs/formats.md), each with a warning that names
   /// the line. Otherwise a file is read as its reference parser reads it.
   bool lenient = false;
-  /// Largest table, in numbers: A·S·S transitions, A·S·O observations. Wildcards may write 20 times
+  /// Largest table, in numbers: A·S·S transitions, A·S·O observations. Wildcards may write 5 times
   /// as many entries. A file that needs more is refused with an error that names the limit.
   std::size_t max_numbers = 200'000'000;
 };

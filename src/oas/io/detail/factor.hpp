@@ -13,6 +13,9 @@
 /// Factored models as POMDPX gives them.
 namespace oas::detail {
 
+/// Values of a variable, and combinations that become states, actions or observations.
+inline constexpr int kMaxValues = 1'000'000;
+
 /// One finite variable. Its value of a step is kept in a slot of an assignment; a state variable
 /// has two slots, before and after the step.
 struct Variable {
@@ -33,25 +36,32 @@ struct Slot {
   int size = 0;
 };
 
-/// A function of some slots, as all its values; the last slot varies fastest.
+/// A function of some slots: a row of values along the last one for each combination of the others.
 class Factor {
  public:
   Factor() = default;
-  /// `scope` are numbers of slots, all different. Throws InvalidArgument when the table is larger
-  /// than max_numbers.
-  Factor(std::vector<int> scope, std::vector<int> sizes, std::size_t max_numbers);
+  /// `scope` are numbers of slots, all different. Values that are nearly all 0 are listed when
+  /// there are more than `max_table`. Throws InvalidArgument beyond the limits of RowTable.
+  Factor(std::vector<int> scope, std::vector<int> sizes, std::size_t max_table);
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
   [[nodiscard]] const std::vector<int>& sizes() const { return sizes_; }
 
   /// The value where slot i has value assignment[i].
   [[nodiscard]] double operator()(std::span<const int> assignment) const {
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < scope_.size(); ++i) {
-      at = at * static_cast<std::size_t>(sizes_[i]) +
-           static_cast<std::size_t>(assignment[static_cast<std::size_t>(scope_[i])]);
-    }
-    return values_[at];
+    const auto [row, column] = place_of([&](std::size_t i) { return value_at(assignment, i); });
+    return table_(row, column);
+  }
+
+  /// How many values for_each() looks at at least: none of the zeros of a listed factor.
+  [[nodiscard]] std::size_t row_cost() const { return table_.is_listed() ? 0 : table_.width(); }
+  /// Calls visit(int value, double f) for what is not 0 when only the last slot's value varies.
+  template <class Visit>
+  void for_each(std::span<const int> assignment, Visit&& visit) const {
+    const std::size_t last = scope_.size() - 1;
+    const auto place =
+        place_of([&](std::size_t i) { return i == last ? 0 : value_at(assignment, i); });
+    table_.for_each(place.row, visit);
   }
 
   /// Sets all entries with place[i] at position i, kAll where the position is open, to
@@ -60,9 +70,32 @@ class Factor {
   void fill(std::span<const int> place, WriteBudget& budget, Value value);
 
  private:
+  struct Place {
+    std::size_t row = 0;
+    std::size_t column = 0;
+  };
+
+  [[nodiscard]] int value_at(std::span<const int> assignment, std::size_t position) const {
+    return assignment[static_cast<std::size_t>(scope_[position])];
+  }
+  // Where index_at(position) is the index of each position.
+  template <class IndexAt>
+  [[nodiscard]] Place place_of(IndexAt index_at) const {
+    Place place;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      const auto index = static_cast<std::size_t>(index_at(i));
+      if (i + 1 == sizes_.size()) {
+        place.column = index;
+      } else {
+        place.row = place.row * static_cast<std::size_t>(sizes_[i]) + index;
+      }
+    }
+    return place;
+  }
+
   std::vector<int> scope_;
   std::vector<int> sizes_;
-  std::vector<double> values_;
+  RowTable table_;
 };
 
 template <class Value>
@@ -70,11 +103,8 @@ void Factor::fill(std::span<const int> place, WriteBudget& budget, Value value) 
   std::vector<int> at(place.begin(), place.end());
   for (int& index : at) index = index == kAll ? 0 : index;
   while (true) {
-    std::size_t offset = 0;
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      offset = offset * static_cast<std::size_t>(sizes_[i]) + static_cast<std::size_t>(at[i]);
-    }
-    values_[offset] = value(std::span<const int>(at));
+    const auto [row, column] = place_of([&](std::size_t i) { return at[i]; });
+    table_.put(row, column, value(std::span<const int>(at)), budget);
     budget.take(1);
     std::size_t i = at.size();
     for (; i > 0; --i) {  // the next combination of the open positions
@@ -100,6 +130,9 @@ struct FactoredModel {
   long transition_line = 0;  // for messages
   long sensor_line = 0;
 
+  /// Combinations of values. Throw InvalidArgument beyond kMaxValues.
+  [[nodiscard]] int num_states() const;
+  [[nodiscard]] int num_actions() const;
   /// The number of a slot, in the order of the four roles.
   [[nodiscard]] int slot(SlotKind role, int variable) const;
 };

@@ -2,20 +2,42 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <unordered_set>
 
 #include "oas/core/contracts.hpp"
 #include "oas/io/detail/factor.hpp"
 
 namespace oas::detail {
 
-Factor::Factor(std::vector<int> scope, std::vector<int> sizes, std::size_t max_numbers)
+Factor::Factor(std::vector<int> scope, std::vector<int> sizes, std::size_t max_table)
     : scope_(std::move(scope)), sizes_(std::move(sizes)) {
-  double size = 1.0;
-  for (const int n : sizes_) size *= n;
-  OAS_REQUIRE(size <= static_cast<double>(max_numbers),
-              "a table of {:.0f} numbers is more than the limit of {}", size, max_numbers);
-  values_.resize(static_cast<std::size_t>(size));
+  const std::size_t width = sizes_.empty() ? 1 : static_cast<std::size_t>(sizes_.back());
+  std::size_t num_rows = 1;
+  for (std::size_t i = 0; i + 1 < sizes_.size(); ++i)
+    num_rows *= static_cast<std::size_t>(sizes_[i]);
+  table_ = RowTable(num_rows, width, max_table);
 }
+
+namespace {
+
+double product(const std::vector<Variable>& variables) {
+  double size = 1.0;
+  for (const Variable& variable : variables) size *= variable.size();
+  return size;
+}
+
+int count(const std::vector<Variable>& variables, const char* what) {
+  const double size = product(variables);
+  OAS_REQUIRE(size <= kMaxValues, "{:.0f} {} are more than the limit of {}", size, what,
+              kMaxValues);
+  return static_cast<int>(size);
+}
+
+}  // namespace
+
+int FactoredModel::num_states() const { return count(states, "states"); }
+
+int FactoredModel::num_actions() const { return count(actions, "actions"); }
 
 int FactoredModel::slot(SlotKind role, int variable) const {
   int first = 0;
@@ -29,12 +51,6 @@ int FactoredModel::slot(SlotKind role, int variable) const {
 
 namespace {
 
-double product(const std::vector<Variable>& variables) {
-  double size = 1.0;
-  for (const Variable& variable : variables) size *= variable.size();
-  return size;
-}
-
 bool is_index(const std::string& name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -46,13 +62,12 @@ class Flattener {
         max_numbers_(max_numbers),
         faults_(faults),
         warnings_(warnings),
-        assignment_(model.slots.size(), 0) {
-    budget_.limit = 20 * max_numbers;
-  }
+        assignment_(model.slots.size(), 0),
+        budget_(max_numbers) {}
 
   Pomdp flatten() {
-    num_states_ = size_of(product(model_.states), "states");
-    num_actions_ = size_of(product(model_.actions), "actions");
+    num_states_ = model_.num_states();
+    num_actions_ = model_.num_actions();
     order_states();
     PomdpParts parts;
     parts.timing = Timing::after;
@@ -71,19 +86,9 @@ class Flattener {
   }
 
  private:
-  struct Emission {
-    int row;
-    std::int64_t observation;  // combination of all values, before those that never occur are gone
-    double probability;
-  };
-
-  int size_of(double size, const char* what) const {
-    OAS_REQUIRE(size <= 1e6, "{:.0f} {} are more than the limit of 1000000", size, what);
-    return static_cast<int>(size);
-  }
-
-  void check_limit(double width) const {
-    const double size = static_cast<double>(num_actions_) * num_states_ * width;
+  void check_limit(std::size_t width) const {
+    const double size =
+        static_cast<double>(num_actions_) * num_states_ * static_cast<double>(width);
     OAS_REQUIRE(size <= static_cast<double>(max_numbers_),
                 "{} states and {} actions flattened need a table of {:.0f} numbers, more than the "
                 "limit of {}",
@@ -205,13 +210,13 @@ class Flattener {
       return;
     }
     const int v = order[depth];
-    int& value = at(role, v);
     const Factor& factor = factors[static_cast<std::size_t>(v)];
-    for (value = 0; value < factor.sizes().back(); ++value) {
-      const double p = factor(assignment_);
+    budget_.take(factor.row_cost());
+    factor.for_each(assignment_, [&](int value, double p) {
       budget_.take(1);
-      if (p != 0.0) expand(factors, order, role, depth + 1, probability * p, visit);
-    }
+      at(role, v) = value;
+      expand(factors, order, role, depth + 1, probability * p, visit);
+    });
   }
 
   std::int64_t index_of(SlotKind role, const std::vector<Variable>& variables) {
@@ -253,33 +258,43 @@ class Flattener {
     return index;
   }
 
-  void find_observations() {
+  // Calls visit(a, s', p) for every observation that can be made, the slots set to it.
+  template <class Visit>
+  void for_each_emission(Visit visit) {
     std::vector<int> order(model_.observations.size());
     std::iota(order.begin(), order.end(), 0);
     for (int a = 0; a < num_actions_; ++a) {
       assign(SlotKind::action, model_.actions, a);
       for (int s = 0; s < num_states_; ++s) {
         assign(SlotKind::state_after, model_.states, s);
-        expand(model_.sensors, order, SlotKind::observation, 0, 1.0, [&](double p) {
-          emissions_.push_back({a * num_states_ + s, observation_index(), p});
-        });
+        expand(model_.sensors, order, SlotKind::observation, 0, 1.0,
+               [&](double p) { visit(a, s, p); });
       }
     }
+  }
+
+  void find_observations() {
     for (const Variable& variable : model_.states) {
       if (variable.fully_observed) seen_.push_back(variable);
     }
     const bool mixed = !seen_.empty();
     seen_.insert(seen_.end(), model_.observations.begin(), model_.observations.end());
-    OAS_REQUIRE(product(seen_) < 1e15, "the observations have too many combinations");
-    if (mixed) {
-      for (const Emission& emission : emissions_) observed_.push_back(emission.observation);
-      std::sort(observed_.begin(), observed_.end());
-      observed_.erase(std::unique(observed_.begin(), observed_.end()), observed_.end());
-    } else {
-      observed_.resize(static_cast<std::size_t>(size_of(product(seen_), "observations")));
+    if (!mixed) {
+      observed_.resize(static_cast<std::size_t>(count(seen_, "observations")));
+      check_limit(observed_.size());
       std::iota(observed_.begin(), observed_.end(), std::int64_t{0});
+      return;
     }
-    check_limit(static_cast<double>(observed_.size()));
+    OAS_REQUIRE(product(seen_) < 1e15, "the observations have too many combinations");
+    std::unordered_set<std::int64_t> found;
+    for_each_emission([&](int, int, double) {
+      if (!found.insert(observation_index()).second) return;
+      OAS_REQUIRE(found.size() <= kMaxValues, "there are more than the limit of {} observations",
+                  kMaxValues);
+      check_limit(found.size());
+    });
+    observed_.assign(found.begin(), found.end());
+    std::sort(observed_.begin(), observed_.end());
   }
 
   Labels observation_labels() {
@@ -290,13 +305,10 @@ class Flattener {
   std::vector<double> sensors(const Labels& actions, const Labels& states) {
     ProbabilityTable table(num_actions_, num_states_, static_cast<int>(observed_.size()),
                            max_numbers_, budget_);
-    for (const Emission& emission : emissions_) {
-      const auto column =
-          std::lower_bound(observed_.begin(), observed_.end(), emission.observation);
-      table.set(emission.row / num_states_, emission.row % num_states_,
-                static_cast<int>(column - observed_.begin()), emission.probability,
-                model_.sensor_line);
-    }
+    for_each_emission([&](int a, int s, double p) {
+      const auto column = std::lower_bound(observed_.begin(), observed_.end(), observation_index());
+      table.set(a, s, static_cast<int>(column - observed_.begin()), p, model_.sensor_line);
+    });
     table.finish("the observation", actions, states, faults_, warnings_);
     return table.take();
   }
@@ -365,7 +377,6 @@ class Flattener {
   int num_actions_ = 0;
   std::vector<int> order_;
   std::vector<Variable> seen_;
-  std::vector<Emission> emissions_;
   std::vector<std::int64_t> observed_;
 };
 

@@ -38,13 +38,16 @@ bool is_preamble(Word word) {
 
 PomdpParser::PomdpParser(std::string_view text, const std::string& file,
                          const ModelReadOptions& options)
-    : options_(options), faults_(file), warnings_(file), lexer_(text, options.lenient) {
+    : options_(options),
+      faults_(file),
+      warnings_(file),
+      lexer_(text, options.lenient),
+      budget_(options.max_numbers) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   if (options.lenient && text.starts_with(kMark)) {
     lexer_ = PomdpLexer(text.substr(kMark.size()), true);
     lenient("mark", 1, "a byte order mark was skipped");
   }
-  budget_.limit = 20 * options.max_numbers;
   advance();
 }
 

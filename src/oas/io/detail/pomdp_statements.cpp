@@ -311,7 +311,7 @@ ReadModel PomdpParser::finish() {
   parts.start = std::move(start_);
   parts.transition = transition_->take_transition();
   parts.sensors = ObservationModel(s, a, observations_.size(), sensors_->take());
-  parts.reward = Reward::simplest(RewardTable(s, a, observations_.size(), rules_, budget_.limit));
+  parts.reward = Reward::simplest(RewardTable(s, a, observations_.size(), rules_, budget_.limit()));
   parts.discount = discount_;
   return {Pomdp(std::move(parts)), warnings_.list()};
 }

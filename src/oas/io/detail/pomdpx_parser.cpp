@@ -9,7 +9,6 @@ namespace oas::detail {
 namespace {
 
 constexpr std::size_t kMaxVariables = 1000;
-constexpr int kMaxValues = 1'000'000;
 
 // What is seen of each state; empty when no variable is fully observed.
 StateSplit state_split(const FactoredModel& model, int num_states) {
@@ -39,9 +38,11 @@ StateSplit state_split(const FactoredModel& model, int num_states) {
 
 PomdpxParser::PomdpxParser(std::string_view text, const std::string& file,
                            const ModelReadOptions& options)
-    : options_(options), faults_(file), warnings_(file), xml_(text, file) {
-  budget_.limit = 20 * options.max_numbers;
-}
+    : options_(options),
+      faults_(file),
+      warnings_(file),
+      xml_(text, file),
+      budget_(options.max_numbers) {}
 
 ReadModel PomdpxParser::parse() {
   const Node root = xml_.document().child("pomdpx");
@@ -49,6 +50,8 @@ ReadModel PomdpxParser::parse() {
   read_discount(root);
   read_variables(root);
   faults_.throw_if_any();
+  (void)model_.num_states();
+  (void)model_.num_actions();
   collect_slots();
   read_probabilities(root, "InitialStateBelief", SlotKind::state_before, model_.start);
   read_probabilities(root, "StateTransitionFunction", SlotKind::state_after, model_.transition);
@@ -255,9 +258,17 @@ Factor PomdpxParser::make_factor(const Node& node, const std::vector<int>& scope
   std::vector<int> sizes;
   sizes.reserve(scope.size());
   for (const int slot : scope) sizes.push_back(model_.slots[static_cast<std::size_t>(slot)].size);
+  const std::size_t max_table = std::min(options_.max_numbers, TransitionModel::kMaxTable);
+  double size = 1.0;
+  for (const int n : sizes) size *= n;
+  numbers_held_ += size <= static_cast<double>(max_table) ? size : 4.0 * size / sizes.back();
+  if (numbers_held_ > static_cast<double>(options_.max_numbers)) {
+    fail(node, fmt::format("the tables up to this one hold {:.4g} numbers, more than the limit of "
+                           "{}",
+                           numbers_held_, options_.max_numbers));
+  }
   try {
-    budget_.take(1);
-    return {scope, sizes, options_.max_numbers};
+    return {scope, sizes, max_table};
   } catch (const InvalidArgument& error) {
     fail(node, error.what());
   }

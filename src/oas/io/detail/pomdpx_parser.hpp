@@ -64,6 +64,7 @@ class PomdpxParser {
   std::map<std::string, std::pair<SlotKind, std::size_t>, std::less<>> names_;
   std::map<std::string, Node, std::less<>> templates_;  // of the diagram that is being read
   WriteBudget budget_;
+  double numbers_held_ = 0.0;  // by the factors so far; a listed row takes the room of four
   bool is_probability_ = false;
 };
 

@@ -1,104 +1,25 @@
 #include "oas/io/detail/probability_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
 
 namespace oas::detail {
 
-namespace {
-
-// Four sums at once: one alone waits for each addition to finish.
-double sum_of(const double* values, std::size_t size) {
-  std::array<double, 4> sums{};
-  std::size_t i = 0;
-  for (; i + 4 <= size; i += 4) {
-    for (std::size_t k = 0; k < 4; ++k) sums[k] += values[i + k];
-  }
-  for (; i < size; ++i) sums[0] += values[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-}  // namespace
-
-void WriteBudget::take(std::size_t writes) {
-  used += writes;
-  OAS_REQUIRE(used <= limit, "wildcards write more than the limit of {} entries", limit);
-}
-
 ProbabilityTable::ProbabilityTable(int num_actions, int num_states, int width,
                                    std::size_t max_table, WriteBudget& budget)
     : num_actions_(num_actions),
       num_states_(num_states),
-      width_(static_cast<std::size_t>(width)),
-      lines_(static_cast<std::size_t>(num_actions) * static_cast<std::size_t>(num_states)),
-      budget_(&budget) {
-  if (lines_.size() * width_ <= max_table) {
-    values_.resize(lines_.size() * width_);
-    return;
-  }
-  OAS_REQUIRE(lines_.size() <= kMaxListed,
-              "{} actions and {} states have more than the limit of {} rows", num_actions,
-              num_states, kMaxListed);
-  rows_.resize(lines_.size());
-}
+      rows_(static_cast<std::size_t>(num_actions) * static_cast<std::size_t>(num_states),
+            static_cast<std::size_t>(width), max_table),
+      lines_(rows_.num_rows()),
+      budget_(&budget) {}
 
 ProbabilityTable ProbabilityTable::for_transition(int num_actions, int num_states,
                                                   std::size_t max_numbers, WriteBudget& budget) {
   return {num_actions, num_states, num_states, std::min(max_numbers, TransitionModel::kMaxTable),
           budget};
-}
-
-void ProbabilityTable::count_listed(std::size_t before, std::size_t now) {
-  num_listed_ = num_listed_ - before + now;
-  OAS_REQUIRE(num_listed_ <= kMaxListed,
-              "{} actions and {} states have more than the limit of {} entries that are not 0",
-              num_actions_, num_states_, kMaxListed);
-}
-
-void ProbabilityTable::fill(std::size_t row, double value) {
-  if (!is_listed()) {
-    std::fill_n(values_.data() + row * width_, width_, value);
-    budget_->take(width_);
-    return;
-  }
-  const auto size_of = [&] { return rows_[row].rest == 0.0 ? rows_[row].others.size() : width_; };
-  const std::size_t before = size_of();
-  rows_[row].rest = value;
-  rows_[row].others.clear();
-  count_listed(before, size_of());
-}
-
-void ProbabilityTable::put(std::size_t row, int column, double value) {
-  if (!is_listed()) {
-    values_[row * width_ + static_cast<std::size_t>(column)] = value;
-    return;
-  }
-  auto& others = rows_[row].others;
-  const auto place = std::lower_bound(others.begin(), others.end(), column,
-                                      [](const auto& a, int b) { return a.first < b; });
-  if (place != others.end() && place->first == column) {
-    place->second = value;
-    return;
-  }
-  budget_->take(static_cast<std::size_t>(others.end() - place));
-  others.emplace(place, column, value);
-  if (rows_[row].rest == 0.0) count_listed(0, 1);
-}
-
-void ProbabilityTable::copy(std::size_t row, std::span<const double> values) {
-  if (!is_listed()) {
-    std::copy(values.begin(), values.end(), values_.data() + row * width_);
-    budget_->take(width_);
-    return;
-  }
-  fill(row, 0.0);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != 0.0) put(row, static_cast<int>(i), values[i]);
-  }
-  budget_->take(width_);
 }
 
 template <class Visit>
@@ -121,65 +42,39 @@ void ProbabilityTable::for_rows(int action, int state, long line, Visit visit) {
 void ProbabilityTable::set(int action, int state, int column, double value, long line) {
   for_rows(action, state, line, [&](int, std::size_t row) {
     if (column == kAll) {
-      fill(row, value);
+      rows_.fill(row, value, *budget_);
     } else {
-      put(row, column, value);
+      rows_.put(row, static_cast<std::size_t>(column), value, *budget_);
     }
   });
 }
 
 void ProbabilityTable::set_row(int action, int state, std::span<const double> row, long line) {
-  for_rows(action, state, line, [&](int, std::size_t to) { copy(to, row); });
+  for_rows(action, state, line, [&](int, std::size_t to) { rows_.copy(to, row, *budget_); });
 }
 
 void ProbabilityTable::set_matrix(int action, std::span<const double> rows, long line) {
   for_rows(action, kAll, line, [&](int s, std::size_t to) {
-    copy(to, rows.subspan(static_cast<std::size_t>(s) * width_, width_));
+    rows_.copy(to, rows.subspan(static_cast<std::size_t>(s) * rows_.width(), rows_.width()),
+               *budget_);
   });
 }
 
 void ProbabilityTable::set_identity_row(int action, int state, long line) {
   for_rows(action, state, line, [&](int s, std::size_t to) {
-    fill(to, 0.0);
-    put(to, s, 1.0);
+    rows_.fill(to, 0.0, *budget_);
+    rows_.put(to, static_cast<std::size_t>(s), 1.0, *budget_);
   });
 }
 
-double ProbabilityTable::sum_of(std::size_t row) const {
-  if (!is_listed()) return detail::sum_of(values_.data() + row * width_, width_);
-  const Row& entries = rows_[row];
-  double sum = entries.rest * static_cast<double>(width_ - entries.others.size());
-  for (const auto& [column, value] : entries.others) sum += value;
-  return sum;
-}
-
-void ProbabilityTable::divide(std::size_t row, double by) {
-  if (!is_listed()) {
-    double* values = values_.data() + row * width_;
-    for (std::size_t i = 0; i < width_; ++i) values[i] /= by;
-    return;
-  }
-  rows_[row].rest /= by;
-  for (auto& [column, value] : rows_[row].others) value /= by;
-}
-
 TransitionModel ProbabilityTable::take_transition() {
-  if (!is_listed()) return {num_states_, num_actions_, std::move(values_)};
+  if (!rows_.is_listed()) return {num_states_, num_actions_, rows_.take()};
   std::vector<ProbabilityEntry> entries;
   std::vector<std::size_t> row_starts{0};
-  entries.reserve(num_listed_);
-  for (Row& row : rows_) {
-    if (row.rest != 0.0) {
-      for (int next = 0; next < num_states_; ++next) {
-        if (row(next) != 0.0) entries.push_back({next, row(next)});
-      }
-    } else {
-      for (const auto& [next, value] : row.others) {
-        if (value != 0.0) entries.push_back({next, value});
-      }
-    }
+  row_starts.reserve(rows_.num_rows() + 1);
+  for (std::size_t row = 0; row < rows_.num_rows(); ++row) {
+    rows_.for_each(row, [&](int next, double p) { entries.push_back({next, p}); });
     row_starts.push_back(entries.size());
-    row = {};
   }
   return TransitionModel::listed(num_states_, num_actions_, std::move(entries),
                                  std::move(row_starts));
@@ -191,7 +86,7 @@ void ProbabilityTable::finish(const char* what, const Labels& actions, const Lab
   long first_line = 0;
   std::size_t count = 0;
   for (std::size_t row = 0; row < lines_.size(); ++row) {
-    const double sum = sum_of(row);
+    const double sum = rows_.sum(row);
     const double off = std::abs(sum - 1.0);
     if (off <= kRoundingTolerance) continue;
     const auto n = static_cast<std::size_t>(num_states_);
@@ -205,7 +100,7 @@ void ProbabilityTable::finish(const char* what, const Labels& actions, const Lab
                                        : fmt::format("{} sums to {:.8g}, not to 1", name(), sum));
       continue;
     }
-    divide(row, sum);
+    rows_.divide(row, sum);
     if (count++ == 0) first_line = lines_[row];
     largest = std::max(largest, off);
   }

@@ -7,8 +7,8 @@
 
 #include "oas/core/checks.hpp"
 #include "oas/io/detail/faults.hpp"
+#include "oas/io/detail/row_table.hpp"
 #include "oas/model/labels.hpp"
-#include "oas/model/reward_table.hpp"
 #include "oas/model/transition_model.hpp"
 
 namespace oas::detail {
@@ -21,23 +21,10 @@ inline constexpr double kTextTolerance = 1e-5;
 /// Rows that are off by less than this are left as they are: a model may hold them.
 inline constexpr double kRoundingTolerance = 0.9 * kStochasticTolerance;
 
-/// How many entries may still be written: wildcards must not keep a reader busy for ever.
-struct WriteBudget {
-  std::size_t limit = 0;
-  std::size_t used = 0;
-
-  /// Throws InvalidArgument that names the limit when `writes` more are too many.
-  void take(std::size_t writes);
-};
-
 /// One distribution for each (action, state), filled by assignments of which the last one counts.
-/// Each row knows the line that wrote it last. Held as numbers, [A][S][width], or as rows that are
-/// 0 but for a list of exceptions.
+/// Each row knows the line that wrote it last.
 class ProbabilityTable {
  public:
-  /// Rows, and entries that are not 0, that may be listed.
-  static constexpr std::size_t kMaxListed = 20'000'000;
-
   /// Listed when there are more than `max_table` numbers.
   ProbabilityTable(int num_actions, int num_states, int width, std::size_t max_table,
                    WriteBudget& budget);
@@ -57,29 +44,17 @@ class ProbabilityTable {
   void finish(const char* what, const Labels& actions, const Labels& states, Faults& faults,
               Warnings& warnings);
   /// The numbers; not for tables that are listed.
-  [[nodiscard]] std::vector<double> take() { return std::move(values_); }
+  [[nodiscard]] std::vector<double> take() { return rows_.take(); }
   /// As dynamics, width = states.
   [[nodiscard]] TransitionModel take_transition();
 
  private:
-  using Row = Exceptions<double>;
-
-  [[nodiscard]] bool is_listed() const { return !rows_.empty(); }
   template <class Visit>
   void for_rows(int action, int state, long line, Visit visit);
-  void fill(std::size_t row, double value);
-  void put(std::size_t row, int column, double value);
-  void copy(std::size_t row, std::span<const double> values);
-  void count_listed(std::size_t before, std::size_t now);
-  [[nodiscard]] double sum_of(std::size_t row) const;
-  void divide(std::size_t row, double by);
 
   int num_actions_;
   int num_states_;
-  std::size_t width_;
-  std::vector<double> values_;  // empty when listed
-  std::vector<Row> rows_;       // empty when not
-  std::size_t num_listed_ = 0;
+  RowTable rows_;  // row a·S + s
   std::vector<long> lines_;
   WriteBudget* budget_;
 };
