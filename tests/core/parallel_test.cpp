@@ -94,5 +94,17 @@ TEST(ParallelFor, RefusesANegativeNumberOfThreads) {
               ThrowsMessage<InvalidArgument>(StrEq("number of threads is -2")));
 }
 
+#ifdef __SANITIZE_THREAD__
+// Otherwise all that passes under the thread sanitizer says nothing.
+TEST(ParallelForDeathTest, TheSanitizerSeesARace) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto race = [] {
+    int shared = 0;
+    parallel_for(1000, {4}, [&](std::size_t) { ++shared; });
+  };
+  EXPECT_DEATH(race(), "data race");
+}
+#endif
+
 }  // namespace
 }  // namespace oas

@@ -74,11 +74,10 @@ void RowTable::fill(std::size_t row, double value, WriteBudget& budget) {
     return;
   }
   auto& [rest, others] = rows_[row];
-  const auto size = [&] { return rest == 0.0 ? others.size() : width_; };
-  const std::size_t before = size();
+  const std::size_t before = rest == 0.0 ? others.size() : width_;
   rest = value;
   others.clear();
-  count_listed(before, size());
+  count_listed(before, value == 0.0 ? 0 : width_);
 }
 
 void RowTable::copy(std::size_t row, std::span<const double> values, WriteBudget& budget) {
