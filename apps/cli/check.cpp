@@ -52,7 +52,7 @@ SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) 
   SurveyOptions survey = options.survey;
   // A model without reward gives a greedy policy nothing to be greedy about.
   if (model.reward().kind() == Reward::Kind::none) survey.policy.name = "uniform";
-  if (policy_reacts(survey.policy.name)) {
+  if (find_policy(survey.policy.name).reacts) {
     survey.policy.min_action_probability =
         options.iota.value_or(default_floor(model.num_actions()));
   }

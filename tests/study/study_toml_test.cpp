@@ -86,6 +86,9 @@ TEST(StudyToml, ErrorsOfTheKindNameTheTask) {
   EXPECT_THAT(error_of(replaced(text, "\"3x2x4\"", "\"4x2x3\"")), HasSubstr("4 states"));
   EXPECT_THAT(error_of(small_study("estimators = [\"oas\", \"oars\"]")), HasSubstr("'oars'"));
   EXPECT_THAT(error_of(small_study("policy = \"greedy\"")), HasSubstr("unknown policy 'greedy'"));
+  EXPECT_THAT(error_of(small_study("[[sweep]]\nname = \"b\"\nkind = \"efficiency\"\n"
+                                   "policy = \"greedy\"\n")),
+              HasSubstr("unknown policy 'greedy'"));
   EXPECT_THAT(error_of(small_study("", 60'000)), HasSubstr("100000"));
 }
 

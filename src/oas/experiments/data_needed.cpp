@@ -181,7 +181,8 @@ std::unique_ptr<ErrorForecast> forecast_moments(const Pomdp& model, const std::s
   const LeftInverses inverses(model);
   FoldOptions fold;
   fold.pairing = find_estimator(estimator).pairing;
-  fold.inverse_propensity = model.timing() == Timing::after && policy_reacts(options.policy.name);
+  fold.inverse_propensity =
+      model.timing() == Timing::after && find_policy(options.policy.name).reacts;
   std::vector<MomentSeries> parts(logs.size());
   parallel_for(logs.size(), parallelism, [&](std::size_t r) {
     PairFolder folder(inverses, model.timing(), fold);

@@ -8,7 +8,6 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/experiments/row_estimator.hpp"
-#include "oas/experiments/survey.hpp"
 
 namespace oas {
 
@@ -19,7 +18,7 @@ constexpr std::size_t kBlockSteps = 1 << 16;
 TransitionModel one_estimate(const Pomdp& model, const EmpiricalErrorOptions& options,
                              std::uint32_t replication) {
   const auto estimator =
-      make_row_estimator(options.estimator, model, policy_reacts(options.policy.name),
+      make_row_estimator(options.estimator, model, find_policy(options.policy.name).reacts,
                          Rng({options.seed, replication, Role::estimation}));
   ClosedLoop loop(model, options.policy, options.seed, replication);
   Trajectory block;

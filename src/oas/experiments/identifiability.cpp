@@ -32,7 +32,7 @@ void judge_moments(const Pomdp& model, const SurveyOptions& options, Identifiabi
   const std::vector<Action> blind = analyse_sensors(model.sensors()).blind_actions();
   const double floor = options.policy.min_action_probability.value_or(1.0);
   const bool certain = model.timing() == Timing::after && model.num_actions() > 1 &&
-                       policy_reacts(options.policy.name) && floor <= 0.0;
+                       find_policy(options.policy.name).reacts && floor <= 0.0;
   for (RowIdentifiability& row : result.rows) {
     if (row.visits == 0.0) {
       row.moments = "it is never visited";

@@ -88,10 +88,4 @@ FisherInformation survey_information(const Pomdp& model, const TransitionModel& 
   return result;
 }
 
-bool policy_reacts(const std::string& name) {
-  const auto all = policies();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const PolicyInfo& info) { return info.name == name && info.reacts; });
-}
-
 }  // namespace oas

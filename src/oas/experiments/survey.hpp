@@ -49,7 +49,4 @@ struct SurveyOptions {
                                                    const std::vector<Trajectory>& logs,
                                                    Parallelism parallelism = {});
 
-/// Whether the actions of the policy of that name depend on observations.
-[[nodiscard]] bool policy_reacts(const std::string& name);
-
 }  // namespace oas

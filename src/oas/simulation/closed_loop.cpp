@@ -1,5 +1,6 @@
 #include "oas/simulation/closed_loop.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,15 +23,17 @@ constexpr std::array<PolicyInfo, 4> kPolicies = {{
 
 std::span<const PolicyInfo> policies() { return kPolicies; }
 
-void PolicyOptions::validate(const Pomdp& model) const {
-  const auto* known = std::find_if(kPolicies.begin(), kPolicies.end(),
-                                   [&](const PolicyInfo& info) { return info.name == name; });
+const PolicyInfo& find_policy(std::string_view name) {
+  const auto* known = std::ranges::find(kPolicies, name, &PolicyInfo::name);
   OAS_REQUIRE(known != kPolicies.end(),
-              "unknown policy '{}'; known are uniform, belief, "
-              "memoryless, round-robin",
-              name);
+              "unknown policy '{}'; known are uniform, belief, memoryless, round-robin", name);
+  return *known;
+}
+
+void PolicyOptions::validate(const Pomdp& model) const {
+  const PolicyInfo& known = find_policy(name);
   if (min_action_probability) {
-    OAS_REQUIRE(known->reacts, "policy '{}' has no minimum action probability to set", name);
+    OAS_REQUIRE(known.reacts, "policy '{}' has no minimum action probability to set", name);
     check_floor(*min_action_probability, model.num_actions());
   }
   if (own_transition) {
@@ -41,7 +44,7 @@ void PolicyOptions::validate(const Pomdp& model) const {
                 own_transition->num_states(), own_transition->num_actions(), model.num_states(),
                 model.num_actions());
   }
-  OAS_REQUIRE(!known->reacts || model.reward().kind() != Reward::Kind::none,
+  OAS_REQUIRE(!known.reacts || model.reward().kind() != Reward::Kind::none,
               "policy '{}' is greedy on the reward, and the model has none", name);
 }
 

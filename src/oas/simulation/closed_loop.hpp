@@ -25,6 +25,8 @@ struct PolicyInfo {
 
 /// All logging policies.
 [[nodiscard]] std::span<const PolicyInfo> policies();
+/// Throws InvalidArgument that lists the known names.
+[[nodiscard]] const PolicyInfo& find_policy(std::string_view name);
 
 /// Which policy plays, by name.
 struct PolicyOptions {

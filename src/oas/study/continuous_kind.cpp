@@ -12,6 +12,7 @@
 #include "oas/simulation/continuous_loop.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/detail/task_kinds.hpp"
+#include "oas/study/instance.hpp"
 #include "oas/theory/revealing.hpp"
 #include "oas/theory/soft_features.hpp"
 
@@ -84,10 +85,7 @@ ContinuousTask read_continuous(const Task& task) {
               read.num_states);
   OAS_REQUIRE(read.num_actions >= 1 && read.num_actions <= 20, "actions is {}; 1 to 20",
               read.num_actions);
-  const std::string timing = settings.text("timing", "before");
-  OAS_REQUIRE(timing == "before" || timing == "after", "timing is '{}'; it must be before or after",
-              timing);
-  read.timing = timing == "before" ? Timing::before : Timing::after;
+  read.timing = timing_setting(settings);
   read.separation = settings.number("separation", 2.0);
   OAS_REQUIRE(read.separation > 0.0 && read.separation <= 100.0,
               "separation is {}; it must lie in (0, 100]", read.separation);

@@ -53,17 +53,12 @@ struct EfficiencyTask {
 EfficiencyTask read_efficiency(const Task& task) {
   const TaskSettings& settings = task.settings;
   EfficiencyTask read;
-  TaskSettings only_size;
   read.size = settings.text("size", "3x3x3");
-  only_size.set("size", read.size);
-  const InstanceRule rule = InstanceRule::from(only_size, task.seed);
-  read.instance.num_states = rule.num_states;
-  read.instance.num_actions = rule.num_actions;
-  read.instance.num_observations = rule.num_observations;
-  const std::string timing = settings.text("timing", "before");
-  OAS_REQUIRE(timing == "before" || timing == "after", "timing is '{}'; it must be before or after",
-              timing);
-  read.instance.timing = timing == "before" ? Timing::before : Timing::after;
+  const auto [num_states, num_actions, num_observations] = size_setting(settings);
+  read.instance.num_states = num_states;
+  read.instance.num_actions = num_actions;
+  read.instance.num_observations = num_observations;
+  read.instance.timing = timing_setting(settings);
   read.instance.min_alpha = settings.number("min_alpha", 0.1);
   read.max_alpha = settings.number("max_alpha", 1.0);
   OAS_REQUIRE(read.instance.min_alpha > 0.0 && read.instance.min_alpha < read.max_alpha,
@@ -73,8 +68,8 @@ EfficiencyTask read_efficiency(const Task& task) {
   read.instance.max_draws = static_cast<int>(kMostInstances);
   read.instance.validate();
   read.policy.name = settings.text("policy", "belief");
-  read.reacts = policy_reacts(read.policy.name);
-  read.iota = floor_setting(settings, rule.num_actions);
+  read.reacts = find_policy(read.policy.name).reacts;
+  read.iota = floor_setting(settings, num_actions);
   if (read.reacts) read.policy.min_action_probability = read.iota;
   read.estimators = settings.list("estimators", {"oas", "oas-overlap", "oas-ml"});
   for (const std::string& name : read.estimators) static_cast<void>(find_estimator(name));

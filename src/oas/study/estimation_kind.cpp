@@ -45,14 +45,9 @@ EstimationTask read_estimation(const Task& task) {
   EstimationTask read;
   read.instance = InstanceRule::from(settings, task.seed);
   read.policy.name = settings.text("policy", "belief");
-  const auto all = policies();
-  const auto known = std::find_if(all.begin(), all.end(), [&](const PolicyInfo& info) {
-    return info.name == read.policy.name;
-  });
-  OAS_REQUIRE(known != all.end(), "unknown policy '{}'; see oas list", read.policy.name);
+  read.reacts = find_policy(read.policy.name).reacts;
   const double floor = floor_setting(settings, read.instance.num_actions);
-  read.reacts = known->reacts;
-  if (known->reacts) read.policy.min_action_probability = floor;
+  if (read.reacts) read.policy.min_action_probability = floor;
   const std::string believes = settings.text("policy_model", "wrong");
   OAS_REQUIRE(believes == "wrong" || believes == "true",
               "policy_model is '{}'; it must be wrong or true", believes);

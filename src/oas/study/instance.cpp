@@ -18,21 +18,6 @@ namespace oas {
 
 namespace {
 
-// "3x4x5" to three numbers.
-void read_size(const std::string& text, InstanceRule& rule) {
-  int* const parts[] = {&rule.num_states, &rule.num_actions, &rule.num_observations};
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  bool good = true;
-  for (int i = 0; i < 3 && good; ++i) {
-    if (i > 0) good = at != end && *at++ == 'x';
-    const auto [next, error] = std::from_chars(at, end, *parts[i]);
-    good = good && error == std::errc() && *parts[i] >= 1 && *parts[i] <= 1000;
-    at = next;
-  }
-  OAS_REQUIRE(good && at == end, "size is '{}'; it must read SxAxO, as in 3x4x5", text);
-}
-
 PeakRule read_generator(const std::string& name) {
   OAS_REQUIRE(name == "default" || name == "authors",
               "generator is '{}'; it must be default or authors", name);
@@ -156,7 +141,10 @@ void InstanceRule::validate() const {
 
 InstanceRule InstanceRule::from(const TaskSettings& settings, std::uint64_t seed) {
   InstanceRule rule;
-  read_size(settings.text("size", "3x3x3"), rule);
+  const auto [num_states, num_actions, num_observations] = size_setting(settings);
+  rule.num_states = num_states;
+  rule.num_actions = num_actions;
+  rule.num_observations = num_observations;
   rule.peaks = read_generator(settings.text("generator", "default"));
   rule.epsilon = number_or_rule(settings, "epsilon", "1/(5S)", 0.2 / rule.num_states);
   const std::int64_t candidates = settings.integer("candidates", rule.candidates);
@@ -186,6 +174,29 @@ Instance make_instance(const InstanceRule& rule, std::uint32_t replication) {
   const double alpha = analyse_sensors(model.sensors()).alpha;
   const double sigma = least_transition_value(model.transition());
   return {std::move(model), std::move(believed), alpha, sigma, chosen};
+}
+
+std::array<int, 3> size_setting(const TaskSettings& settings) {
+  const std::string text = settings.text("size", "3x3x3");
+  std::array<int, 3> size{};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  bool good = true;
+  for (std::size_t i = 0; i < 3 && good; ++i) {
+    if (i > 0) good = at != end && *at++ == 'x';
+    const auto [next, error] = std::from_chars(at, end, size[i]);
+    good = good && error == std::errc() && size[i] >= 1 && size[i] <= 1000;
+    at = next;
+  }
+  OAS_REQUIRE(good && at == end, "size is '{}'; it must read SxAxO, as in 3x4x5", text);
+  return size;
+}
+
+Timing timing_setting(const TaskSettings& settings) {
+  const std::string timing = settings.text("timing", "before");
+  OAS_REQUIRE(timing == "before" || timing == "after", "timing is '{}'; it must be before or after",
+              timing);
+  return timing == "before" ? Timing::before : Timing::after;
 }
 
 double floor_setting(const TaskSettings& settings, int num_actions) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -51,6 +52,10 @@ struct Instance {
 /// O(candidates · A O S²). Throws InvalidArgument when no sensors reach the wanted α.
 [[nodiscard]] Instance make_instance(const InstanceRule& rule, std::uint32_t replication = 0);
 
+/// S, A, O of the setting size: "3x4x5". Throws InvalidArgument.
+[[nodiscard]] std::array<int, 3> size_setting(const TaskSettings& settings);
+/// The setting timing: before or after. Throws InvalidArgument.
+[[nodiscard]] Timing timing_setting(const TaskSettings& settings);
 /// A floor: the number itself, or "1/(10A)".
 [[nodiscard]] double floor_setting(const TaskSettings& settings, int num_actions);
 
