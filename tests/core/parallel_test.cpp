@@ -100,7 +100,12 @@ TEST(ParallelForDeathTest, TheSanitizerSeesARace) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto race = [] {
     int shared = 0;
-    parallel_for(1000, {4}, [&](std::size_t) { ++shared; });
+    std::atomic<int> inside{0};  // relaxed: both tasks run at once, and nothing orders them
+    parallel_for(2, {2}, [&](std::size_t) {
+      inside.fetch_add(1, std::memory_order_relaxed);
+      while (inside.load(std::memory_order_relaxed) < 2) std::this_thread::yield();
+      ++shared;
+    });
   };
   EXPECT_DEATH(race(), "data race");
 }
