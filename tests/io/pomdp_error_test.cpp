@@ -102,6 +102,20 @@ TEST(PomdpErrors, SeveralInOneRun) {
                                     HasSubstr("\nm:9:8: found 'q'"), Not(HasSubstr("not given"))));
 }
 
+TEST(PomdpErrors, OneMistakeIsOneFault) {
+  const std::vector<Case> cases = {
+      {"discount: 1 values: reward states: start T2 actions: x observations: 1\n"
+       "T: x identity O: x uniform",
+       "m:1:36: found 'start', expected a number of states or their names"},
+      {"discount: 1 values: reward states: 2 actions: 1 start: uniform\nobservations: p q\n"
+       "T: 0 identity O: 0 uniform R: 0 : * : * : p 1",
+       "m:2:1: 'observations:' must stand before start, T, O and R"},
+      {kHead + "start: a\nstart: b\nT: * identity O: * uniform", "m:7:1: 'start' is given twice"},
+      {kHead + "T: *\n0x1 0\n0 1\nO: * uniform",
+       "m:7:2: found 1 number and then 'x1', expected 4 (one per pair of states)"}};
+  for (const Case& c : cases) EXPECT_EQ(fault_of(c.text), c.message) << c.text;
+}
+
 TEST(PomdpErrors, NotMoreThanTwenty) {
   std::string text = kHead;
   for (int i = 0; i < 100; ++i) text += "T: z uniform\n";
@@ -122,6 +136,32 @@ TEST(PomdpErrors, LimitsAreNamed) {
   std::string text = kHead;
   for (int i = 0; i < 60; ++i) text += "T: * uniform ";
   EXPECT_THAT(fault_of(text, small), HasSubstr("write more than the limit of 50 entries"));
+}
+
+TEST(PomdpErrors, RewardsThatTellManyRowsApart) {
+  std::string text =
+      "discount: 1 values: reward states: 8000 actions: 1 observations: 1\n"
+      "T: 0 identity O: 0 uniform\n";
+  for (int s = 0; s < 8000; ++s) text += fmt::format("R: * : * : {0} : * {0}\n", s);
+  for (int s = 0; s < 8000; ++s) text += fmt::format("R: 0 : {0} : {0} : * -1\n", s);
+  EXPECT_THAT(fault_of(text), HasSubstr("more than the limit of 50000000 entries"));
+}
+
+TEST(PomdpErrors, MdpStart) {
+  const std::string head = "discount: 1 values: reward states: a b actions: x\n";
+  const std::string rest = "\nT: x identity";
+  for (const char* start : {"start: uniform", "start include: a", "start: 0.5 0.5"}) {
+    EXPECT_THAT(fault_of(head + start + rest), HasSubstr("the file has no 'observations:'"));
+    EXPECT_THAT(fault_of(head + start + rest, {.lenient = true}), HasSubstr("accepted"));
+  }
+  EXPECT_THAT(fault_of(head + "start: 1" + rest), HasSubstr("accepted"));
+  EXPECT_THAT(fault_of(head + "start: b" + rest), HasSubstr("accepted"));
+}
+
+TEST(PomdpErrors, StartAfterReset) {
+  const std::string text = kHead + "T: * : * reset\nO: * uniform\nstart: a";
+  EXPECT_THAT(fault_of(text, {.lenient = true}),
+              HasSubstr("m:8:1: 'start' stands after a 'reset' that depends on it"));
 }
 
 TEST(PomdpErrors, FilesThatCannotBeRead) {

@@ -155,6 +155,21 @@ TEST(PomdpText, WithoutObservationsTheStateIsObserved) {
   EXPECT_EQ(step_reward(model, 1, 1, 0, 0), 7.0);
 }
 
+// With * for the state S numbers follow, one per end state, not one per pair of states.
+TEST(PomdpText, RewardsOfAnMdpForAllStates) {
+  const Pomdp model =
+      parse("discount: 0.9 values: reward states: a b actions: x y\nT: * uniform\nR: x : * 2 3\n");
+  EXPECT_EQ(step_reward(model, 0, 0, 0, 0), 2.0);
+  EXPECT_EQ(step_reward(model, 0, 1, 0, 0), 2.0);
+  EXPECT_EQ(step_reward(model, 0, 1, 1, 1), 3.0);
+  EXPECT_EQ(step_reward(model, 1, 1, 1, 1), 0.0);
+}
+
+TEST(PomdpText, TerminalStatesOnSeveralLines) {
+  const Pomdp model = parse(kHead + "E: a\nE: b\nT: x identity\nO: x uniform\n", true);
+  EXPECT_THAT(t_row(model, 1, 1), ElementsAre(0.0, 1.0));
+}
+
 // 40 states, 40 actions and 40 observations would be 2.5 million numbers, 20 MB: too many to hold.
 TEST(PomdpText, LargeRewardsAreHeldByRules) {
   const Pomdp model = parse("discount: 1 values: reward states: 40 actions: 40 observations: 40\n" +

@@ -11,6 +11,8 @@
 namespace oas::test {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -180,22 +182,77 @@ TEST(Pomdpx, Errors) {
   EXPECT_THAT(transition("go * -", "0.5"), StartsWith("m:8:"));
   EXPECT_THAT(transition("go * -", "0.5"), HasSubstr("found 1 numbers, expected 2"));
   EXPECT_THAT(transition("go *", "0.5"), HasSubstr("found 2 values in <Instance>, expected 3"));
-  EXPECT_THAT(transition("go * c", "0.5"), HasSubstr("'c' is no value of 'x0'"));
+  EXPECT_THAT(transition("go * c", "0.5"), HasSubstr("'c' is no value of 'x1'"));
   EXPECT_THAT(transition("go * a", "1.5"), HasSubstr("found 1.5, expected a probability"));
   EXPECT_THAT(transition("go * a", "x"), HasSubstr("found 'x', expected a number"));
   EXPECT_THAT(transition("go - *", "identity"), HasSubstr("identity needs two '-'"));
-  EXPECT_THAT(transition("* * a", "0.9"), HasSubstr("action go, state a sums to 0.9"));
+  EXPECT_THAT(transition("* * a", "0.9"), HasSubstr("'x1' sums to 0.9, not to 1, u = go, x0 = a"));
   EXPECT_THAT(with(&Document::transition, ""),
-              HasSubstr("<StateTransitionFunction> does not give 'x0'"));
+              HasSubstr("<StateTransitionFunction> does not give 'x1'"));
   EXPECT_THAT(with(&Document::transition, table("x1", "u q", {})),
               HasSubstr("unknown variable 'q'"));
   EXPECT_THAT(with(&Document::sensors, table("z", "x0", {})), HasSubstr("cannot be a parent here"));
   EXPECT_THAT(with(&Document::start, table("x0", "null", {{"-", "0.5 0.4"}})),
-              HasSubstr("the initial belief sums to 0.9"));
+              HasSubstr("'x0' sums to 0.9, not to 1"));
   EXPECT_THAT(with(&Document::variables,
                    "<StateVar vnamePrev='x0' vnameCurr='x0'><ValueEnum>a"
                    "</ValueEnum></StateVar>"),
               HasSubstr("variable 'x0' is declared twice"));
+}
+
+// What is misspelt, given twice or hidden in a product would change the model without a word.
+TEST(Pomdpx, NothingIsPassedOver) {
+  const std::string text = Document().text();
+  const auto with = [&](const std::string& what, const std::string& by) {
+    std::string changed = text;
+    return changed.replace(changed.find(what), what.size(), by);
+  };
+  EXPECT_THAT(fault_of(with("<Discount>", "<Rewards/><Discount>")),
+              AllOf(StartsWith("m:3:2: found <Rewards>"), HasSubstr("<RewardFunction>")));
+  EXPECT_THAT(fault_of(with("<Discount>", "<RewardFunction/><Discount>")),
+              HasSubstr("<RewardFunction> is given twice"));
+  EXPECT_THAT(fault_of(with("<RewardVar", "<RewardsVar/><RewardVar")),
+              HasSubstr("found <RewardsVar>"));
+  const auto lenient =
+      parse_pomdpx(with("<Discount>", "<Rewards/><Discount>"), "m", {.lenient = true});
+  EXPECT_THAT(lenient.warnings, Contains(HasSubstr("found <Rewards>")));
+
+  EXPECT_THAT(parse_pomdpx(text, "m").warnings,
+              ElementsAre(HasSubstr("no <Func> gives 'r'; it is taken as 0")));
+  Document other;
+  other.rewards =
+      "<Func><Var>q</Var><Parent>u</Parent><Parameter><Entry><Instance>go</Instance>"
+      "<ValueTable>1</ValueTable></Entry></Parameter></Func>";
+  EXPECT_THAT(fault_of(other.text()), HasSubstr("no <RewardVar> is called 'q'"));
+
+  Document factors;  // 2 · 0.5 = 1
+  factors.variables +=
+      "<StateVar vnamePrev='y0' vnameCurr='y1'><ValueEnum>c d</ValueEnum></StateVar>";
+  factors.start += table("y0", "null", {{"-", "uniform"}});
+  factors.transition = table("x1", "null", {{"*", "1"}}) + table("y1", "null", {{"*", "0.25"}});
+  EXPECT_THAT(fault_of(factors.text()), AllOf(HasSubstr("'x1' sums to 2, not to 1"),
+                                              HasSubstr("'y1' sums to 0.5, not to 1")));
+}
+
+TEST(Pomdpx, RewardsOfTheNextStateTakeNoRoomPerState) {
+  Document document;
+  document.variables =
+      "<StateVar vnamePrev='x0' vnameCurr='x1'><NumValues>5000</NumValues></StateVar>"
+      "<ObsVar vname='z'><NumValues>2</NumValues></ObsVar>"
+      "<ActionVar vname='u'><NumValues>4</NumValues></ActionVar><RewardVar vname='r'/>";
+  document.start = table("x0", "null", {{"-", "uniform"}});
+  document.transition =
+      "<CondProb><Var>x1</Var><Parent>x0</Parent><Parameter type='DD'><DAG>"
+      "<SubDAG type='persistent' var='x1'/></DAG></Parameter></CondProb>";
+  document.sensors = table("z", "null", {{"-", "uniform"}});
+  document.rewards =
+      "<Func><Var>r</Var><Parent>x1</Parent><Parameter><Entry><Instance>s0</Instance>"
+      "<ValueTable>1</ValueTable></Entry></Parameter></Func>";
+  const Pomdp model = parse(document);
+  const RewardTable table = model.reward().to_table(5000, 4, 2);
+  EXPECT_EQ(table.rules().size(), 1U);
+  EXPECT_EQ(table(3, 7, 0, 1), 1.0);
+  EXPECT_EQ(table(3, 7, 1, 1), 0.0);
 }
 
 TEST(Pomdpx, CirclesAndDiagramsThatMakeNoSense) {

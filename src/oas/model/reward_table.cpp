@@ -86,6 +86,12 @@ void normalise(Exceptions<Value>& function, int size) {
   drop_rest();
 }
 
+std::size_t size_of(const RewardRow& row) {
+  std::size_t size = row.rest.others.size() + row.others.size();
+  for (const auto& other : row.others) size += other.second.others.size();
+  return size;
+}
+
 // Rows while rules are applied; a row that several (a,s) share is copied when they part.
 class RowBuilder {
  public:
@@ -143,6 +149,11 @@ class RowBuilder {
   }
 
   std::size_t copy_of(std::size_t row) {
+    copied_ += size_of(rows[row]);
+    OAS_REQUIRE(copied_ <= RewardTable::kMaxCopied,
+                "rewards that differ between actions and states need more than the limit of {} "
+                "entries",
+                RewardTable::kMaxCopied);
     rows.push_back(rows[row]);
     users_.push_back(0);
     return rows.size() - 1;
@@ -167,6 +178,7 @@ class RowBuilder {
   std::vector<RewardRow> rows;
 
  private:
+  std::size_t copied_ = 0;  // exceptions
   std::vector<std::size_t> users_;
   // By row, while one rule is applied: how many (a,s) it meets, and their row after it.
   std::vector<std::size_t> affected_;
@@ -228,14 +240,13 @@ RewardTable RewardTable::from_dense(int num_states, int num_actions, int num_obs
   std::iota(row_of.begin(), row_of.end(), 0);
   std::size_t at = 0;
   for (RewardRow& row : rows) {
+    std::vector<RewardByObservation> by_next;
     for (int next = 0; next < num_states; ++next) {
-      RewardByObservation& rewards = row.others.emplace_back(next, RewardByObservation{}).second;
-      for (int o = 0; o < num_observations; ++o, ++at) {
-        rewards.others.emplace_back(o, values[at] + 0.0);
-      }
-      normalise(rewards, num_observations);
+      std::vector<double> by_observation;
+      for (int o = 0; o < num_observations; ++o, ++at) by_observation.push_back(values[at] + 0.0);
+      by_next.push_back(RewardByObservation::of(std::move(by_observation)));
     }
-    normalise(row, num_states);
+    row = RewardRow::of(std::move(by_next));
   }
   return {num_states, num_actions, num_observations, std::move(rows), std::move(row_of)};
 }

@@ -30,6 +30,9 @@ struct Exceptions {
   Value rest{};
   std::vector<std::pair<int, Value>> others;
 
+  /// The function with these values; `rest` is what more than half of them are, if any is.
+  [[nodiscard]] static Exceptions of(std::vector<Value> values);
+
   [[nodiscard]] const Value& operator()(int place) const;
   friend auto operator<=>(const Exceptions&, const Exceptions&) = default;  // NOLINT(*-nullptr)
   friend bool operator==(const Exceptions&, const Exceptions&) = default;
@@ -44,9 +47,13 @@ using RewardRow = Exceptions<RewardByObservation>;
 /// An entry is found in O(log S + log O). Immutable.
 class RewardTable {
  public:
+  /// Exceptions that rows may be copied with when rules tell (a,s) apart: at most 40 bytes each.
+  static constexpr std::size_t kMaxCopied = 50'000'000;
+
   /// All entries 0 before the first rule. Throws InvalidArgument on an index outside the sizes, on
-  /// a value that is not finite, and when the rules write more than `max_writes` entries. Time and
-  /// memory grow with the rules, times A·S for rules that leave action or state open.
+  /// a value that is not finite, when the rules write more than `max_writes` entries, and beyond
+  /// kMaxCopied. Time and memory grow with the rules, times A·S for rules that leave action or
+  /// state open.
   RewardTable(int num_states, int num_actions, int num_observations,
               std::span<const RewardRule> rules, std::size_t max_writes = std::size_t{1} << 32);
 
@@ -92,6 +99,22 @@ class RewardTable {
   std::vector<int> row_of_;  // [A][S]
   std::vector<RewardRow> rows_;
 };
+
+template <class Value>
+Exceptions<Value> Exceptions<Value>::of(std::vector<Value> values) {
+  Exceptions result;
+  long lead = 0;  // majority vote: each other value takes one from the lead
+  for (const Value& value : values) {
+    if (lead == 0) result.rest = value;
+    lead += value == result.rest ? 1 : -1;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!(values[i] == result.rest)) {
+      result.others.emplace_back(static_cast<int>(i), std::move(values[i]));
+    }
+  }
+  return result;
+}
 
 template <class Value>
 const Value& Exceptions<Value>::operator()(int place) const {

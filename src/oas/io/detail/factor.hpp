@@ -53,6 +53,17 @@ class Factor {
     return table_(row, column);
   }
 
+  [[nodiscard]] std::size_t num_rows() const { return table_.num_rows(); }
+  /// The first row whose sum is `wrong`, with that sum; num_rows() when there is none.
+  template <class Wrong>
+  [[nodiscard]] std::pair<std::size_t, double> find_sum(Wrong wrong) const {
+    for (std::size_t row = 0; row < num_rows(); ++row) {
+      const double sum = table_.sum(row);
+      if (wrong(sum)) return {row, sum};
+    }
+    return {num_rows(), 0.0};
+  }
+
   /// How many values for_each() looks at at least: none of the zeros of a listed factor.
   [[nodiscard]] std::size_t row_cost() const { return table_.is_listed() ? 0 : table_.width(); }
   /// Calls visit(int value, double f) for what is not 0 when only the last slot's value varies.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "oas/core/contracts.hpp"
@@ -313,12 +314,16 @@ class Flattener {
     return table.take();
   }
 
-  [[nodiscard]] bool reward_depends_on(SlotKind role) const {
+  [[nodiscard]] bool reward_depends_on(int slot) const {
     return std::any_of(model_.rewards.begin(), model_.rewards.end(), [&](const Factor& factor) {
-      return std::any_of(factor.scope().begin(), factor.scope().end(), [&](int slot) {
-        return model_.slots[static_cast<std::size_t>(slot)].role == role;
-      });
+      return std::ranges::find(factor.scope(), slot) != factor.scope().end();
     });
+  }
+  [[nodiscard]] bool reward_depends_on(SlotKind role) const {
+    for (std::size_t slot = 0; slot < model_.slots.size(); ++slot) {
+      if (model_.slots[slot].role == role && reward_depends_on(static_cast<int>(slot))) return true;
+    }
+    return false;
   }
 
   double reward_here() {
@@ -328,40 +333,53 @@ class Flattener {
     return sum + 0.0;
   }
 
-  // Rewards by observation (or one for all), with the value of the first as the rest.
+  // Rewards by observation, or one for all.
   RewardByObservation rewards_by_observation(std::size_t num_observations) {
-    RewardByObservation rewards;
+    const auto combinations = static_cast<std::int64_t>(product(model_.observations));
+    std::vector<double> values(num_observations);
     for (std::size_t o = 0; o < num_observations; ++o) {
-      const auto values = static_cast<std::int64_t>(product(model_.observations));
-      assign(SlotKind::observation, model_.observations, observed_[o] % values);
-      const double value = reward_here();
-      if (o == 0) rewards.rest = value;
-      if (value != rewards.rest) rewards.others.emplace_back(static_cast<int>(o), value);
+      assign(SlotKind::observation, model_.observations, observed_[o] % combinations);
+      values[o] = reward_here();
     }
-    return rewards;
+    return RewardByObservation::of(std::move(values));
   }
 
+  // Rewards at the action and state that are assigned, by next state, or one for all.
+  RewardRow reward_row(int num_next, std::size_t num_observations) {
+    std::vector<RewardByObservation> by_next;
+    for (int next = 0; next < num_next; ++next) {
+      assign(SlotKind::state_after, model_.states, next);
+      by_next.push_back(rewards_by_observation(num_observations));
+    }
+    return RewardRow::of(std::move(by_next));
+  }
+
+  // (a,s) that agree in all that rewards depend on share a row.
   Reward reward() {
     const int num_next = reward_depends_on(SlotKind::state_after) ? num_states_ : 1;
     const std::size_t num_observed =
         reward_depends_on(SlotKind::observation) ? observed_.size() : 1;
+    std::vector<std::size_t> slots;
+    for (std::size_t slot = 0; slot < model_.slots.size(); ++slot) {
+      const SlotKind role = model_.slots[slot].role;
+      const bool known_first = role == SlotKind::action || role == SlotKind::state_before;
+      if (known_first && reward_depends_on(static_cast<int>(slot))) slots.push_back(slot);
+    }
     std::vector<RewardRow> rows;
+    std::vector<int> row_of;
+    std::unordered_map<std::int64_t, int> row_with;  // by the values of these slots
     for (int a = 0; a < num_actions_; ++a) {
       assign(SlotKind::action, model_.actions, a);
       for (int s = 0; s < num_states_; ++s) {
         assign(SlotKind::state_before, model_.states, s);
-        RewardRow row;
-        for (int next = 0; next < num_next; ++next) {
-          assign(SlotKind::state_after, model_.states, next);
-          RewardByObservation rewards = rewards_by_observation(num_observed);
-          if (next == 0) row.rest = rewards;
-          if (rewards != row.rest) row.others.emplace_back(next, std::move(rewards));
-        }
-        rows.push_back(std::move(row));
+        std::int64_t key = 0;
+        for (const std::size_t slot : slots)
+          key = key * model_.slots[slot].size + assignment_[slot];
+        const auto [place, is_new] = row_with.try_emplace(key, static_cast<int>(rows.size()));
+        if (is_new) rows.push_back(reward_row(num_next, num_observed));
+        row_of.push_back(place->second);
       }
     }
-    std::vector<int> row_of(rows.size());
-    std::iota(row_of.begin(), row_of.end(), 0);
     return Reward::simplest(RewardTable(num_states_, num_actions_,
                                         static_cast<int>(observed_.size()), std::move(rows),
                                         std::move(row_of)));

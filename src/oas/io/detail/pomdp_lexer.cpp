@@ -124,9 +124,13 @@ std::string found(const Token& token) {
     const auto byte = static_cast<unsigned char>(token.text.front());
     if (byte < 0x20 || byte >= 0x7f) return fmt::format("the byte 0x{:02x}", byte);
   }
+  return fmt::format("'{}'", shortened(token.text));
+}
+
+std::string shortened(std::string_view name) {
   constexpr std::size_t kLongest = 40;
-  if (token.text.size() > kLongest) return fmt::format("'{}…'", token.text.substr(0, kLongest));
-  return fmt::format("'{}'", token.text);
+  if (name.size() <= kLongest) return std::string(name);
+  return fmt::format("{}…", name.substr(0, kLongest));
 }
 
 }  // namespace oas::detail

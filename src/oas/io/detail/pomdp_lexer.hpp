@@ -73,5 +73,7 @@ class PomdpLexer {
 
 /// How a token is called in messages: "'abc'", "the end of the file".
 [[nodiscard]] std::string found(const Token& token);
+/// A name for messages: its first 40 characters.
+[[nodiscard]] std::string shortened(std::string_view name);
 
 }  // namespace oas::detail

@@ -80,9 +80,10 @@ bool PomdpParser::take(Word word) {
 
 void PomdpParser::skip_to_statement() {
   const auto is_statement = [&] {
-    const bool letter = token_.is(Word::transition) || token_.is(Word::observation) ||
-                        token_.is(Word::reward_spec);  // or a name that is not allowed
-    return letter ? PomdpLexer(lexer_).next().is(Word::colon) : starts_statement(token_.word);
+    if (token_.is(Word::end) || !starts_statement(token_.word)) return token_.is(Word::end);
+    const Token next = PomdpLexer(lexer_).next();  // else it is a name that is not allowed
+    return next.is(Word::colon) ||
+           (token_.is(Word::start) && (next.is(Word::include) || next.is(Word::exclude)));
   };
   while (!is_statement()) advance();
 }
@@ -107,7 +108,7 @@ void PomdpParser::read_preamble() {
     if (is_preamble(word)) {
       advance();
       statement([&] { read_preamble_item(word); });
-    } else if (starts_statement(word)) {
+    } else if (starts_statement(word) || is_terminal()) {
       return;
     } else {
       statement(
@@ -170,7 +171,7 @@ void PomdpParser::read_set(NameSet& set) {
     return;
   }
   std::vector<std::string> names;
-  for (; token_.is(Word::name); advance()) {
+  for (; token_.is(Word::name) && !is_terminal(); advance()) {
     if (!set.index.emplace(token_.text, static_cast<int>(names.size())).second) {
       faults_.add(token_.place(), fmt::format("{} name {} is used twice", set.kind, found(token_)));
       continue;
@@ -182,7 +183,7 @@ void PomdpParser::read_set(NameSet& set) {
     unexpected(fmt::format("at most {} {}s", kMaxLabels, set.kind));
   }
   set.labels = Labels(std::move(names), set.kind);
-  if (!starts_statement(token_.word)) {
+  if (!starts_statement(token_.word) && !is_terminal()) {
     unexpected("a name (a letter, then letters, digits, _ and -; no reserved word)");
   }
 }
@@ -202,27 +203,35 @@ void PomdpParser::check_preamble() {
     require(Word::discount, "discount");
     require(Word::values, "values");
   }
-  if (states_.size() == 0 || actions_.size() == 0) faults_.throw_if_any();
+  const bool no_set = states_.size() == 0 || actions_.size() == 0 ||
+                      (observations_.size() == 0 && seen_.contains(Word::observations));
+  if (no_set) faults_.throw_if_any();
   make_tables();
 }
 
 void PomdpParser::make_tables() {
-  const double s = states_.size();
-  const double a = actions_.size();
-  const double o = is_mdp() ? s : observations_.size();
-  if (a * s * o > static_cast<double>(options_.max_numbers)) {
-    faults_.add({}, fmt::format("{} actions, {} states and {} observations need a table of {:.0f} "
-                                "numbers, more than the limit of {}",
-                                a, s, o, a * s * o, options_.max_numbers));
-    faults_.throw_if_any();
-  }
-  start_.assign(static_cast<std::size_t>(s), 1.0 / s);
+  if (is_mdp()) check_sensors_fit(states_.size());
+  start_.assign(static_cast<std::size_t>(states_.size()), 1.0 / states_.size());
   transition_ = ProbabilityTable::for_transition(actions_.size(), states_.size(),
                                                  options_.max_numbers, budget_);
-  if (!is_mdp()) {
-    sensors_.emplace(actions_.size(), states_.size(), observations_.size(), options_.max_numbers,
-                     budget_);
-  }
+  if (!is_mdp()) make_sensors();
+}
+
+void PomdpParser::make_sensors() {
+  check_sensors_fit(observations_.size());
+  sensors_.emplace(actions_.size(), states_.size(), observations_.size(), options_.max_numbers,
+                   budget_);
+}
+
+void PomdpParser::check_sensors_fit(int num_observations) {
+  const double a = actions_.size();
+  const double s = states_.size();
+  const double size = a * s * num_observations;
+  if (size <= static_cast<double>(options_.max_numbers)) return;
+  faults_.add({}, fmt::format("{} actions, {} states and {} observations need a table of {:.0f} "
+                              "numbers, more than the limit of {}",
+                              a, s, num_observations, size, options_.max_numbers));
+  faults_.throw_if_any();
 }
 
 bool PomdpParser::is_terminal() const {
@@ -230,8 +239,8 @@ bool PomdpParser::is_terminal() const {
 }
 
 void PomdpParser::read_start(long line) {
-  if (has_start_) faults_.fail({line, 0}, "'start' is given twice");
   has_start_ = true;
+  if (is_mdp()) check_mdp_start();
   if (token_.is(Word::include) || token_.is(Word::exclude)) {
     const bool excluded = token_.is(Word::exclude);
     advance();
@@ -257,6 +266,19 @@ void PomdpParser::read_start(long line) {
     return;
   }
   read_start_numbers();
+}
+
+// The start of an MDP file is one state. Whether it is one is known at the end: 'observations:' may
+// be misplaced.
+void PomdpParser::check_mdp_start() {
+  const Token next = PomdpLexer(lexer_).next();
+  if (token_.is(Word::colon) && (next.is(Word::name) || next.is(Word::integer))) return;
+  const Token& odd = token_.is(Word::colon) ? next : token_;
+  if (options_.lenient) {
+    lenient("mdp start", odd.line, "'start' of a file without observations is not one state");
+  } else {
+    mdp_start_ = odd;
+  }
 }
 
 void PomdpParser::read_start_states(bool excluded) {

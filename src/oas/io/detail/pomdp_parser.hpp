@@ -47,7 +47,10 @@ class PomdpParser {
   void read_set(NameSet& set);
   void check_preamble();
   void make_tables();
+  void make_sensors();
+  void check_sensors_fit(int num_observations);
   void read_start(long line);
+  void check_mdp_start();
   void read_start_states(bool excluded);
   void read_start_numbers();
   void set_start(const std::vector<int>& states, bool excluded);
@@ -59,9 +62,12 @@ class PomdpParser {
   void read_statement();
   void read_transition(long line);
   void read_transition_row(int action, int state, long line);
-  void read_observation(long line);
-  void read_reward(long line);
-  void read_reward_matrix(int action, int state, long line);
+  void read_late_start(Place place);
+  void read_late_observations();
+  void read_observation(Place place);
+  void read_reward();
+  void read_state_rewards(int action);
+  void read_outcome_rewards(int action, int state);
   void read_terminal(long line);
   int read_index(const NameSet& set);
   double read_number(bool is_signed);
@@ -88,6 +94,8 @@ class PomdpParser {
   std::optional<double> reward_sign_;
   std::vector<double> start_;
   bool has_start_ = false;
+  bool has_reset_ = false;
+  std::optional<Token> mdp_start_;  // of no form that a file without observations may have
   WriteBudget budget_;
   std::optional<ProbabilityTable> transition_;
   std::optional<ProbabilityTable> sensors_;

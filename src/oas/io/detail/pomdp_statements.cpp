@@ -11,11 +11,11 @@ namespace {
 std::string known_names(const Labels& labels) {
   if (!labels.has_names()) return fmt::format("indices from 0 to {}", labels.size() - 1);
   constexpr std::size_t kShown = 8;
-  const auto& names = labels.names();
-  const auto shown = std::min(names.size(), kShown);
-  return fmt::format("{}{}",
-                     fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "),
-                     names.size() > kShown ? ", …" : "");
+  std::string list;
+  for (std::size_t i = 0; i < std::min(labels.names().size(), kShown); ++i) {
+    list += (i > 0 ? ", " : "") + shortened(labels.names()[i]);
+  }
+  return list + (labels.names().size() > kShown ? ", …" : "");
 }
 
 }  // namespace
@@ -38,24 +38,40 @@ void PomdpParser::read_statement() {
     case Word::transition:
       return read_transition(first.line);
     case Word::observation:
-      return read_observation(first.line);
+      return read_observation(first.place());
     case Word::reward_spec:
-      return read_reward(first.line);
+      return read_reward();
     case Word::start:
-      if (!options_.lenient) faults_.fail(first.place(), "'start' must stand before T, O and R");
-      lenient("start late", first.line, "'start' stands after T, O or R");
-      return read_start(first.line);
+      return read_late_start(first.place());
     case Word::discount:
     case Word::values:
     case Word::states:
     case Word::actions:
     case Word::observations:
-      faults_.fail(first.place(),
-                   fmt::format("'{}:' must stand before start, T, O and R", first.text));
+      faults_.add(first.place(),
+                  fmt::format("'{}:' must stand before start, T, O and R", first.text));
+      if (first.is(Word::observations) && is_mdp()) return read_late_observations();
+      throw Skip{};
     default:
       if (terminal) return read_terminal(first.line);
       faults_.fail(first.place(), fmt::format("found {}, expected T, O or R", found(first)));
   }
+}
+
+// A row that was reset took the start belief of then, which this one would replace.
+void PomdpParser::read_late_start(Place place) {
+  if (has_start_) faults_.fail(place, "'start' is given twice");
+  if (!options_.lenient) faults_.fail(place, "'start' must stand before T, O and R");
+  if (has_reset_) faults_.fail(place, "'start' stands after a 'reset' that depends on it");
+  lenient("start late", place.line, "'start' stands after T, O or R");
+  read_start(place.line);
+}
+
+// The fault is noted; what follows is read with the observations, so that it is not at fault too.
+void PomdpParser::read_late_observations() {
+  expect_colon();
+  read_set(observations_);
+  make_sensors();
 }
 
 void PomdpParser::read_transition(long line) {
@@ -88,6 +104,7 @@ void PomdpParser::read_transition_row(int action, int state, long line) {
   if (take(Word::uniform)) {
     transition_->set(action, state, kAll, 1.0 / states_.size(), line);
   } else if (take(Word::reset)) {
+    has_reset_ = true;
     transition_->set_row(action, state, start_, line);
   } else if (token_.is(Word::identity) && options_.lenient) {
     lenient("identity row", line, "'identity' of one row was read as staying in the state");
@@ -101,8 +118,9 @@ void PomdpParser::read_transition_row(int action, int state, long line) {
   }
 }
 
-void PomdpParser::read_observation(long line) {
-  if (is_mdp()) faults_.fail({line, 0}, "found O, but the file has no 'observations:'");
+void PomdpParser::read_observation(Place place) {
+  if (is_mdp()) faults_.fail(place, "found O, but the file has no 'observations:'");
+  const long line = place.line;
   expect_colon();
   const int action = read_index(actions_);
   const auto width = static_cast<std::size_t>(observations_.size());
@@ -136,13 +154,13 @@ void PomdpParser::add_reward(int action, int state, int next, int observation, d
   rules_.push_back({action, state, next, observation, sign * value});
 }
 
-void PomdpParser::read_reward(long line) {
+void PomdpParser::read_reward() {
   expect_colon();
   const int action = read_index(actions_);
-  if (is_mdp() && !token_.is(Word::colon)) return read_reward_matrix(action, kAll, line);
+  if (is_mdp() && !token_.is(Word::colon)) return read_state_rewards(action);
   expect_colon();
   const int state = read_index(states_);
-  if (!take(Word::colon)) return read_reward_matrix(action, state, line);
+  if (!take(Word::colon)) return read_outcome_rewards(action, state);
   const int next = read_index(states_);
   if (is_mdp()) {
     skip_lenient_colon("R");
@@ -162,34 +180,31 @@ void PomdpParser::read_reward(long line) {
   }
 }
 
-// POMDP: S×O numbers, a row per end state. MDP: S numbers of a state, or S×S when `state` is open.
-void PomdpParser::read_reward_matrix(int action, int state, long /*line*/) {
+// "R: a" of an MDP: a number for each start and end state.
+void PomdpParser::read_state_rewards(int action) {
   const auto n = static_cast<std::size_t>(states_.size());
-  const bool all_states = is_mdp() && state == kAll;
-  const std::size_t width = is_mdp() ? n : static_cast<std::size_t>(observations_.size());
-  const std::size_t rows = is_mdp() ? (all_states ? n : 1) : n;
-  const auto numbers = read_numbers(rows * width, true,
-                                    !is_mdp()    ? "one per end state and observation"
-                                    : all_states ? "one per pair of states"
-                                                 : "one per state");
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < width; ++column) {
-      const double value = numbers[row * width + column];
-      const int r = static_cast<int>(row);
-      const int c = static_cast<int>(column);
-      if (is_mdp()) {
-        add_reward(action, all_states ? r : state, c, kAll, value);
-      } else {
-        add_reward(action, state, r, c, value);
-      }
-    }
+  const auto numbers = read_numbers(n * n, true, "one per pair of states");
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    add_reward(action, static_cast<int>(i / n), static_cast<int>(i % n), kAll, numbers[i]);
+  }
+}
+
+// "R: a : s": a number for each end state, and for each observation there but in an MDP.
+void PomdpParser::read_outcome_rewards(int action, int state) {
+  const auto n = static_cast<std::size_t>(states_.size());
+  const auto width = is_mdp() ? 1 : static_cast<std::size_t>(observations_.size());
+  const auto numbers = read_numbers(
+      n * width, true, is_mdp() ? "one per state" : "one per end state and observation");
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    add_reward(action, state, static_cast<int>(i / width),
+               is_mdp() ? kAll : static_cast<int>(i % width), numbers[i]);
   }
 }
 
 void PomdpParser::read_terminal(long line) {
   expect_colon();
   lenient("terminal", line, "'E:' (terminal states): these states are left never, reward 0");
-  while (token_.is(Word::name) || token_.is(Word::integer)) {
+  while ((token_.is(Word::name) && !is_terminal()) || token_.is(Word::integer)) {
     terminal_.push_back(read_index(states_));
   }
 }
@@ -255,9 +270,11 @@ std::span<const double> PomdpParser::read_numbers(std::size_t expected, bool is_
   while (is_number() && numbers_.size() < expected) numbers_.push_back(read_number(is_signed));
   if (numbers_.size() < expected || is_number()) {
     const bool more = numbers_.size() == expected;
-    faults_.fail(more ? token_.place() : place,
-                 fmt::format("found {}{} number{}, expected {} ({})", more ? "more than " : "",
-                             numbers_.size(), numbers_.size() == 1 ? "" : "s", expected, shape));
+    const bool strange = token_.is(Word::name) && !is_terminal();  // as 0x1, a number and a name
+    faults_.fail(more || strange ? token_.place() : place,
+                 fmt::format("found {}{} number{}{}, expected {} ({})", more ? "more than " : "",
+                             numbers_.size(), numbers_.size() == 1 ? "" : "s",
+                             strange ? " and then " + found(token_) : "", expected, shape));
   }
   return numbers_;
 }
@@ -290,6 +307,11 @@ void PomdpParser::make_terminal_absorbing() {
 
 ReadModel PomdpParser::finish() {
   make_terminal_absorbing();
+  if (is_mdp() && mdp_start_) {
+    faults_.add(mdp_start_->place(), fmt::format("found {}, expected a state: the file has no "
+                                                 "'observations:'",
+                                                 found(*mdp_start_)));
+  }
   if (faults_.empty()) {  // what was skipped would be reported as missing
     transition_->finish("T", actions_.labels, states_.labels, faults_, warnings_);
     if (sensors_) sensors_->finish("O", actions_.labels, states_.labels, faults_, warnings_);

@@ -1,6 +1,7 @@
 #include "oas/io/detail/pomdpx_parser.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "oas/core/contracts.hpp"
 
@@ -47,6 +48,8 @@ PomdpxParser::PomdpxParser(std::string_view text, const std::string& file,
 ReadModel PomdpxParser::parse() {
   const Node root = xml_.document().child("pomdpx");
   if (!root) throw ParseError(faults_.file(), 0, 0, "the element <pomdpx> is missing");
+  check_elements(root, {"Description", "Discount", "Variable", "InitialStateBelief",
+                        "StateTransitionFunction", "ObsFunction", "RewardFunction"});
   read_discount(root);
   read_variables(root);
   faults_.throw_if_any();
@@ -58,7 +61,7 @@ ReadModel PomdpxParser::parse() {
   if (!model_.observations.empty()) {
     read_probabilities(root, "ObsFunction", SlotKind::observation, model_.sensors);
   }
-  each(root.child("RewardFunction"), "Func", [&](const Node& node) { read_reward(node); });
+  read_rewards(root.child("RewardFunction"));
   faults_.throw_if_any();
   model_.transition_line = xml_.place(root.child("StateTransitionFunction")).line;
   model_.sensor_line =
@@ -83,6 +86,29 @@ void PomdpxParser::each(const Node& parent, const char* name, Read read) {
   }
 }
 
+// A misspelt or second section must not be passed over: what it says would be lost.
+void PomdpxParser::check_elements(const Node& parent, std::initializer_list<std::string_view> known,
+                                  bool once) {
+  std::set<std::string_view> seen;
+  for (const Node& child : parent.children()) {
+    const std::string_view name = child.name();
+    if (child.type() != pugi::node_element) continue;
+    if (std::ranges::find(known, name) != known.end()) {
+      if (!seen.insert(name).second && once) {
+        faults_.add(xml_.place(child), fmt::format("<{}> is given twice", name));
+      }
+      continue;
+    }
+    const std::string message =
+        fmt::format("found <{}>, expected <{}>", name, fmt::join(known, ">, <"));
+    if (options_.lenient) {
+      warnings_.add(name, xml_.place(child).line, message + "; it was passed over");
+    } else {
+      faults_.add(xml_.place(child), message);
+    }
+  }
+}
+
 void PomdpxParser::read_discount(const Node& root) {
   const Node node = root.child("Discount");
   const std::string text = text_of(node);
@@ -102,6 +128,7 @@ void PomdpxParser::read_discount(const Node& root) {
 
 void PomdpxParser::read_variables(const Node& root) {
   const Node section = root.child("Variable");
+  check_elements(section, {"StateVar", "ObsVar", "ActionVar", "RewardVar"}, false);
   each(section, "StateVar", [&](const Node& node) {
     Variable variable = read_variable(node, "vnamePrev", 's');
     const std::string after = node.attribute("vnameCurr").value();
@@ -120,6 +147,8 @@ void PomdpxParser::read_variables(const Node& root) {
     name_slot(node, variable.name, SlotKind::observation, model_.observations.size());
     model_.observations.push_back(std::move(variable));
   });
+  each(section, "RewardVar",
+       [&](const Node& node) { reward_names_.insert(node.attribute("vname").value()); });
   if (model_.states.empty()) faults_.add(xml_.place(section), "no <StateVar>");
   if (model_.actions.empty()) faults_.add(xml_.place(section), "no <ActionVar>");
 }
@@ -187,12 +216,14 @@ void PomdpxParser::read_probabilities(const Node& root, const char* section, Slo
   factors.resize(variables.size());
   std::vector<bool> given(variables.size(), false);
   const Node node = root.child(section);
+  check_elements(node, {"CondProb"}, false);
   each(node, "CondProb", [&](const Node& child) { read_conditional(child, role, factors, given); });
   if (!faults_.empty()) return;
   for (std::size_t v = 0; v < variables.size(); ++v) {
     if (!given[v]) {
       faults_.add(xml_.place(node ? node : root),
-                  fmt::format("<{}> does not give '{}'", section, variables[v].name));
+                  fmt::format("<{}> does not give '{}'", section,
+                              name_of(model_.slot(role, static_cast<int>(v)))));
     }
   }
 }
@@ -210,10 +241,57 @@ void PomdpxParser::read_conditional(const Node& node, SlotKind role, std::vector
   scope.push_back(slot);
   Factor factor = make_factor(node, scope);
   read_parameter(node, factor, true);
+  check_sums(node, factor);
   const auto v = static_cast<std::size_t>(variable.variable);
   if (given[v]) fail(node, fmt::format("'{}' is given twice", words[0]));
   given[v] = true;
   factors[v] = std::move(factor);
+}
+
+// Rows of a factor that are given sum to 1; none need be given for parents that cannot be.
+void PomdpxParser::check_sums(const Node& node, const Factor& factor) {
+  const auto [row, sum] = factor.find_sum(
+      [](double total) { return total != 0.0 && std::abs(total - 1.0) > kTextTolerance; });
+  if (row == factor.num_rows()) return;
+  std::string parents;
+  std::size_t rest = row;
+  for (std::size_t i = factor.scope().size() - 1; i-- > 0;) {
+    const int slot = factor.scope()[i];
+    const auto size = static_cast<std::size_t>(factor.sizes()[i]);
+    parents.insert(0,
+                   fmt::format(", {} = {}", name_of(slot), variable_of(slot).values[rest % size]));
+    rest /= size;
+  }
+  fail(node, fmt::format("'{}' sums to {:.8g}, not to 1{}", name_of(factor.scope().back()), sum,
+                         parents));
+}
+
+std::string PomdpxParser::name_of(int slot) const {
+  const auto known = std::ranges::find_if(names_, [&](const auto& name) {
+    return model_.slot(name.second.first, static_cast<int>(name.second.second)) == slot;
+  });
+  return known->first;
+}
+
+void PomdpxParser::read_rewards(const Node& section) {
+  check_elements(section, {"Func"}, false);
+  std::set<std::string> given;
+  each(section, "Func", [&](const Node& node) {
+    const std::string text = text_of(node.child("Var"));
+    for (const auto word : words_of(text)) given.emplace(word);
+    read_reward(node);
+  });
+  for (const std::string& name : given) {
+    if (!reward_names_.contains(name)) {
+      faults_.add(xml_.place(section), fmt::format("no <RewardVar> is called '{}'", name));
+    }
+  }
+  for (const std::string& name : reward_names_) {
+    if (!given.contains(name)) {
+      warnings_.add("no reward", xml_.place(section).line,
+                    fmt::format("no <Func> gives '{}'; it is taken as 0", name));
+    }
+  }
 }
 
 void PomdpxParser::read_reward(const Node& node) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,8 @@ class PomdpxParser {
   [[noreturn]] void fail(const Node& node, std::string_view message);
   template <class Read>
   void each(const Node& parent, const char* name, Read read);
+  void check_elements(const Node& parent, std::initializer_list<std::string_view> known,
+                      bool once = true);
   void read_discount(const Node& root);
   void read_variables(const Node& root);
   Variable read_variable(const Node& node, const char* name_attribute, char prefix);
@@ -36,7 +40,10 @@ class PomdpxParser {
                           std::vector<Factor>& factors);
   void read_conditional(const Node& node, SlotKind role, std::vector<Factor>& factors,
                         std::vector<bool>& given);
+  void check_sums(const Node& node, const Factor& factor);
+  void read_rewards(const Node& section);
   void read_reward(const Node& node);
+  [[nodiscard]] std::string name_of(int slot) const;
   int find_slot(const Node& node, std::string_view name);
   std::vector<int> read_parents(const Node& node);
   void check_parents(const Node& node, const std::vector<int>& scope, SlotKind role);
@@ -62,6 +69,7 @@ class PomdpxParser {
   XmlText xml_;
   FactoredModel model_;
   std::map<std::string, std::pair<SlotKind, std::size_t>, std::less<>> names_;
+  std::set<std::string> reward_names_;
   std::map<std::string, Node, std::less<>> templates_;  // of the diagram that is being read
   WriteBudget budget_;
   double numbers_held_ = 0.0;  // by the factors so far; a listed row takes the room of four
