@@ -110,6 +110,11 @@ TEST(PomdpErrors, OneMistakeIsOneFault) {
       {"discount: 1 values: reward states: 2 actions: 1 start: uniform\nobservations: p q\n"
        "T: 0 identity O: 0 uniform R: 0 : * : * : p 1",
        "m:2:1: 'observations:' must stand before start, T, O and R"},
+      {"discount: 1 values: reward states: 2 actions: 1 start: 0 1\nobservations: p $\n"
+       "T: 0 identity O: 0 uniform",
+       "m:2:1: 'observations:' must stand before start, T, O and R\n"
+       "m:2:17: found '$', expected a name (a letter, then letters, digits, _ and -; no reserved "
+       "word)"},
       {kHead + "start: a\nstart: b\nT: * identity O: * uniform", "m:7:1: 'start' is given twice"},
       {kHead + "T: *\n0x1 0\n0 1\nO: * uniform",
        "m:7:2: found 1 number and then 'x1', expected 4 (one per pair of states)"}};

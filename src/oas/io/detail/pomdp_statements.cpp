@@ -120,6 +120,7 @@ void PomdpParser::read_transition_row(int action, int state, long line) {
 
 void PomdpParser::read_observation(Place place) {
   if (is_mdp()) faults_.fail(place, "found O, but the file has no 'observations:'");
+  if (!sensors_) throw Skip{};  // observations that are misplaced and at fault
   const long line = place.line;
   expect_colon();
   const int action = read_index(actions_);
