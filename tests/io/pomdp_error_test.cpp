@@ -110,7 +110,7 @@ TEST(PomdpErrors, OneMistakeIsOneFault) {
       {"discount: 1 values: reward states: 2 actions: 1 start: uniform\nobservations: p q\n"
        "T: 0 identity O: 0 uniform R: 0 : * : * : p 1",
        "m:2:1: 'observations:' must stand before start, T, O and R"},
-      {"discount: 1 values: reward states: 2 actions: 1 start: 0 1\nobservations: p $\n"
+      {"discount: 1 values: reward states: 2 actions: 1 start: 0\nobservations: p $\n"
        "T: 0 identity O: 0 uniform",
        "m:2:1: 'observations:' must stand before start, T, O and R\n"
        "m:2:17: found '$', expected a name (a letter, then letters, digits, _ and -; no reserved "

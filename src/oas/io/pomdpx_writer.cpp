@@ -136,24 +136,21 @@ class PomdpxWriter {
   }
 
   void write_rewards() {
-    const bool simple = model_.reward().kind() == Reward::Kind::none ||
-                        model_.reward().kind() == Reward::Kind::by_action_state;
-    line("<Func><Var>reward</Var><Parent>{}</Parent><Parameter type=\"TBL\">",
-         simple ? "action state_0" : "action state_0 state_1 observation");
+    const RewardTable table = model_.reward().to_table(model_.num_states(), model_.num_actions(),
+                                                       model_.num_observations());
+    const bool by_next = table.depends_on_next();
+    const bool by_observation = table.depends_on_observation();
+    line("<Func><Var>reward</Var><Parent>action state_0{}{}</Parent><Parameter type=\"TBL\">",
+         by_next ? " state_1" : "", by_observation ? " observation" : "");
     const auto name = [](const std::vector<std::string>& all, int index) {
       return index == RewardRule::kAny ? "*" : all[static_cast<std::size_t>(index)].c_str();
     };
-    const auto rules =
-        model_.reward()
-            .to_table(model_.num_states(), model_.num_actions(), model_.num_observations())
-            .rules();
+    const auto rules = table.rules();
     for (const RewardRule& rule : rules) {
       std::string instance =
           fmt::format("{} {}", name(actions_, rule.action), name(states_, rule.state));
-      if (!simple) {
-        instance +=
-            fmt::format(" {} {}", name(states_, rule.next), name(observations_, rule.observation));
-      }
+      if (by_next) instance += fmt::format(" {}", name(states_, rule.next));
+      if (by_observation) instance += fmt::format(" {}", name(observations_, rule.observation));
       entry(instance, "ValueTable", number_text(rule.value));
     }
     if (rules.empty()) entry("* *", "ValueTable", "0");
