@@ -170,7 +170,7 @@ void run_check(const CheckArguments& options) {
     run_continuous(options, *continuous);
     return;
   }
-  const Pomdp& model = std::get<Pomdp>(any);
+  const auto& model = std::get<Pomdp>(any);
   Report report;
   report_head(model, report);
   const SensorReport sensors = analyse_sensors(model.sensors());

@@ -20,7 +20,7 @@ struct Files {
   const Common& common;
 };
 
-void report(const Files& files, Json document, const std::string& text) {
+void report(const Files& files, const Json& document, const std::string& text) {
   if (files.common.json) print_json(document);
   print(files.common, fmt::format("{}: {}\n", files.output, text));
 }

@@ -134,7 +134,7 @@ TransitionEstimate estimate_model(const EstimateArguments& options, const AnyMod
     return estimate_from_logs(*continuous, options.logs, options.estimation, options.cells,
                               parallelism, progress);
   }
-  const Pomdp& finite = std::get<Pomdp>(model);
+  const auto& finite = std::get<Pomdp>(model);
   if (!options.logs.empty() && log_brings_likelihoods(options.logs.front())) {
     return estimate_from_logs(ContinuousPomdp(finite), options.logs, options.estimation,
                               options.cells, parallelism, progress);
