@@ -69,8 +69,9 @@ class MomentForecast final : public ErrorForecast {
         const auto row = drawn.segment(first, num_states_).cwiseMax(0.0);
         const double positive = row.sum();
         const auto true_row = truth_.segment(first, num_states_);
-        square += positive > 0.0 ? (row / positive - true_row).squaredNorm()
-                                 : (true_row.array() - 1.0 / num_states_).square().sum();
+        square += positive > 0.0
+                      ? (row / positive - true_row).squaredNorm()
+                      : (true_row.array() - 1.0 / static_cast<double>(num_states_)).square().sum();
       }
       sum += std::sqrt(square);
     }

@@ -210,7 +210,7 @@ void PomdpParser::check_preamble() {
 }
 
 void PomdpParser::make_tables() {
-  if (is_mdp()) check_sensors_fit(states_.size());
+  check_sensors_fit(is_mdp() ? states_.size() : observations_.size());
   start_.assign(static_cast<std::size_t>(states_.size()), 1.0 / states_.size());
   transition_ = ProbabilityTable::for_transition(actions_.size(), states_.size(),
                                                  options_.max_numbers, budget_);
@@ -218,7 +218,6 @@ void PomdpParser::make_tables() {
 }
 
 void PomdpParser::make_sensors() {
-  check_sensors_fit(observations_.size());
   sensors_.emplace(actions_.size(), states_.size(), observations_.size(), options_.max_numbers,
                    budget_);
 }

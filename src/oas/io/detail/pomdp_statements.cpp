@@ -71,6 +71,7 @@ void PomdpParser::read_late_start(Place place) {
 void PomdpParser::read_late_observations() {
   expect_colon();
   read_set(observations_);
+  check_sensors_fit(observations_.size());
   make_sensors();
 }
 
