@@ -116,7 +116,7 @@ class StudyReader : private detail::TomlFields {
     if (!quick_) agents_ = full;
   }
 
-  SettingValue value_of(const toml::node& node, const TaskSetting& info) const {
+  [[nodiscard]] SettingValue value_of(const toml::node& node, const TaskSetting& info) const {
     switch (info.type) {
       case SettingType::integer:
         if (const auto value = node.value_exact<std::int64_t>()) return *value;
@@ -143,7 +143,8 @@ class StudyReader : private detail::TomlFields {
   }
 
   // A list varies; a setting that is itself a list varies as a list of lists.
-  Axis axis_of(const toml::key& key, const toml::node& node, const TaskSetting& info) const {
+  [[nodiscard]] Axis axis_of(const toml::key& key, const toml::node& node,
+                             const TaskSetting& info) const {
     Axis axis{std::string(key.str()), {}, key.source().begin};
     const toml::array* items = node.as_array();
     const bool nested = items != nullptr && !items->empty() && items->front().is_array();
@@ -229,7 +230,7 @@ class StudyReader : private detail::TomlFields {
     if (const toml::table* own = table_of(*quick_sweeps_, name)) merge(*own, kind, true, axes);
   }
 
-  const TaskKind& kind_of(const toml::table& table) const {
+  [[nodiscard]] const TaskKind& kind_of(const toml::table& table) const {
     const std::string name = text_of(table, "kind");
     try {
       return find_task_kind(name);
@@ -294,7 +295,7 @@ class StudyReader : private detail::TomlFields {
     }
   }
 
-  FigureSpec figure_of(const toml::table& table) const {
+  [[nodiscard]] FigureSpec figure_of(const toml::table& table) const {
     require_keys(table, "[[figure]]",
                  {"name", "title", "caption", "kind", "sweep", "x", "y", "series", "panel", "where",
                   "last", "log", "panel_label", "x_label", "y_label", "predicted", "fit_decades",
@@ -321,7 +322,7 @@ class StudyReader : private detail::TomlFields {
     figure.last = flag_of(table, "last", false);
     const std::string log = text_of(table, "log", "xy");
     if (log != "" && log != "x" && log != "y" && log != "xy") {
-      fail(table.get("log"), "log must be \"\", \"x\", \"y\" or \"xy\"");
+      fail(table.get("log"), R"(log must be "", "x", "y" or "xy")");
     }
     figure.log_x = log.find('x') != std::string::npos;
     figure.log_y = log.find('y') != std::string::npos;
@@ -332,7 +333,7 @@ class StudyReader : private detail::TomlFields {
     figure.fit_decades = number_of(table, "fit_decades");
     const std::string interval = text_of(table, "interval", "student");
     if (interval != "student" && interval != "bootstrap") {
-      fail(table.get("interval"), "interval must be \"student\" or \"bootstrap\"");
+      fail(table.get("interval"), R"(interval must be "student" or "bootstrap")");
     }
     figure.bootstrap = interval == "bootstrap";
     figure.paired = text_of(table, "paired", "");
@@ -340,15 +341,16 @@ class StudyReader : private detail::TomlFields {
   }
 
   // One scalar or several.
-  std::vector<std::string> texts_of(const toml::node& node, std::string_view key) const {
+  [[nodiscard]] std::vector<std::string> texts_of(const toml::node& node,
+                                                  std::string_view key) const {
     if (!node.is_array()) return {to_text(scalar_of(node, key))};
     std::vector<std::string> texts;
     for (const toml::node& item : *node.as_array()) texts.push_back(to_text(scalar_of(item, key)));
     return texts;
   }
 
-  std::string column_of(const toml::table& table, std::string_view key,
-                        std::optional<std::string> fallback) const {
+  [[nodiscard]] std::string column_of(const toml::table& table, std::string_view key,
+                                      std::optional<std::string> fallback) const {
     std::string name = text_of(table, key, std::move(fallback));
     if (!name.empty()) check_column(table, name, table.get(key)->source().begin);
     return name;
