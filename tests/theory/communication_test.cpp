@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
@@ -76,6 +77,23 @@ TEST(Communication, PeriodOfTwoRingsIsTheirCommonMultiple) {
   }
   const std::vector<double> start(5, 0.2);
   EXPECT_EQ(analyse_communication({5, 1, values}, start).period, 6);
+}
+
+// Every state a class of its own: looking at all states for each class would take hours.
+TEST(Communication, ManyClosedClassesTakeLinearTime) {
+  const int n = 500'000;
+  std::vector<ProbabilityEntry> entries;
+  std::vector<std::size_t> row_starts = {0};
+  for (int s = 0; s < n; ++s) {
+    entries.push_back({s, 1.0});
+    row_starts.push_back(entries.size());
+  }
+  const TransitionModel identity =
+      TransitionModel::listed(n, 1, std::move(entries), std::move(row_starts));
+  const CommunicationReport report =
+      analyse_communication(identity, std::vector<double>(static_cast<std::size_t>(n), 1.0 / n));
+  EXPECT_EQ(report.num_closed_classes(), n);
+  EXPECT_EQ(report.period, 1);
 }
 
 TEST(Communication, LongChainsDoNotExhaustTheStack) {

@@ -105,9 +105,12 @@ class Classes {
   int count_ = 0;
 };
 
-// Steps from the roots by the shortest way, -1 where there is none.
-std::vector<int> distances(const Graph& graph, std::vector<int> roots) {
-  std::vector<int> distance(graph.size(), -1);
+// Steps by the shortest way, -1: not reached.
+using Distances = std::vector<int>;
+
+// Walks from the roots to all nodes whose distance is -1 and sets it; returns the nodes. O(arrows
+// that leave them).
+std::vector<int> walk(const Graph& graph, std::vector<int> roots, Distances& distance) {
   for (const int root : roots) distance[static_cast<std::size_t>(root)] = 0;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const auto node = static_cast<std::size_t>(roots[i]);
@@ -117,17 +120,17 @@ std::vector<int> distances(const Graph& graph, std::vector<int> roots) {
       roots.push_back(next);
     }
   }
-  return distance;
+  return roots;
 }
 
-// Period of the closed class of `member`: gcd over its arrows u→v of d(u) + 1 - d(v).
-long period_of(const Graph& graph, int member) {
-  const std::vector<int> distance = distances(graph, {member});
+// Period of the closed class of `member`, none of which was reached before: gcd over its arrows u→v
+// of d(u) + 1 - d(v). Nothing leads out of it, so that the walk costs its arrows only.
+long period_of(const Graph& graph, int member, Distances& distance) {
   long period = 0;
-  for (std::size_t node = 0; node < graph.size(); ++node) {
-    if (distance[node] < 0) continue;
-    for (const int next : graph[node]) {
-      period = std::gcd(period, distance[node] + 1L - distance[static_cast<std::size_t>(next)]);
+  for (const int node : walk(graph, {member}, distance)) {
+    const auto from = static_cast<std::size_t>(node);
+    for (const int next : graph[from]) {
+      period = std::gcd(period, distance[from] + 1L - distance[static_cast<std::size_t>(next)]);
     }
   }
   return period;
@@ -147,12 +150,11 @@ std::vector<bool> find_closed(const Graph& graph, std::span<const int> class_of,
 
 long long_run_period(const Graph& graph, const CommunicationReport& report) {
   long period = 1;
-  std::vector<bool> seen(report.class_closed.size(), false);
+  Distances distance(graph.size(), -1);
   for (std::size_t node = 0; node < graph.size(); ++node) {
     const auto id = static_cast<std::size_t>(report.class_of[node]);
-    if (seen[id] || !report.class_closed[id]) continue;
-    seen[id] = true;
-    period = std::lcm(period, period_of(graph, static_cast<int>(node)));
+    if (distance[node] >= 0 || !report.class_closed[id]) continue;
+    period = std::lcm(period, period_of(graph, static_cast<int>(node), distance));
   }
   return period;
 }
@@ -162,7 +164,8 @@ std::vector<State> find_unreachable(const Graph& graph, std::span<const double> 
   for (std::size_t s = 0; s < start.size(); ++s) {
     if (start[s] > 0.0) roots.push_back(static_cast<int>(s));
   }
-  const std::vector<int> distance = distances(graph, std::move(roots));
+  Distances distance(graph.size(), -1);
+  walk(graph, std::move(roots), distance);
   std::vector<State> unreachable;
   for (std::size_t s = 0; s < distance.size(); ++s) {
     if (distance[s] < 0) unreachable.emplace_back(s);

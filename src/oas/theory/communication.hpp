@@ -33,8 +33,8 @@ struct CommunicationReport {
 };
 
 /// Classes (Tarjan 1972), reachability from the states of positive `start` and periods. Entries are
-/// arrows when they are positive, however small. O(A S²). Throws InvalidArgument unless `start` has
-/// S entries.
+/// arrows when they are positive, however small. O(A S²), by the number of entries when listed.
+/// Throws InvalidArgument unless `start` has S entries.
 [[nodiscard]] CommunicationReport analyse_communication(const TransitionModel& transition,
                                                         std::span<const double> start);
 
