@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,24 @@ TEST(Communication, PeriodOfTwoRingsIsTheirCommonMultiple) {
   }
   const std::vector<double> start(5, 0.2);
   EXPECT_EQ(analyse_communication({5, 1, values}, start).period, 6);
+}
+
+// Rings of 2, 3, 5, … 53 states: their product is 3.3e19, which no long holds.
+TEST(Communication, PeriodsThatNoNumberHoldsAreCut) {
+  const std::vector<int> lengths = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
+  const int n = std::accumulate(lengths.begin(), lengths.end(), 0);
+  std::vector<double> values(static_cast<std::size_t>(n * n), 0.0);
+  int first = 0;
+  for (const int length : lengths) {
+    for (int i = 0; i < length; ++i) {
+      values[static_cast<std::size_t>((first + i) * n + first + (i + 1) % length)] = 1.0;
+    }
+    first += length;
+  }
+  const std::vector<double> start(static_cast<std::size_t>(n), 1.0 / n);
+  const CommunicationReport report = analyse_communication({n, 1, values}, start);
+  EXPECT_EQ(report.period, CommunicationReport::kLongestPeriod);
+  EXPECT_THAT(report.brief(), testing::HasSubstr(", period 10^18 or more"));
 }
 
 // Every state a class of its own: looking at all states for each class would take hours.

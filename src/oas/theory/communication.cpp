@@ -148,13 +148,21 @@ std::vector<bool> find_closed(const Graph& graph, std::span<const int> class_of,
   return closed;
 }
 
+// The least common multiple, at most kLongestPeriod: rings of 2, 3, 5, … 53 states exceed 2^63.
+long common_multiple(long one, long other) {
+  constexpr long kLongest = CommunicationReport::kLongestPeriod;
+  const long factor = other / std::gcd(one, other);
+  return one > kLongest / factor ? kLongest : one * factor;
+}
+
 long long_run_period(const Graph& graph, const CommunicationReport& report) {
   long period = 1;
   Distances distance(graph.size(), -1);
   for (std::size_t node = 0; node < graph.size(); ++node) {
     const auto id = static_cast<std::size_t>(report.class_of[node]);
     if (distance[node] >= 0 || !report.class_closed[id]) continue;
-    period = std::lcm(period, period_of(graph, static_cast<int>(node), distance));
+    period = common_multiple(period, period_of(graph, static_cast<int>(node), distance));
+    if (period == CommunicationReport::kLongestPeriod) break;
   }
   return period;
 }
@@ -184,7 +192,11 @@ std::string CommunicationReport::brief() const {
                      : strongly_connected() ? "all states reach each other"
                                             : fmt::format("{} classes of states, {} of them closed",
                                                           num_classes(), num_closed_classes());
-  if (period != 1) text += fmt::format(", period {}", period);
+  if (period == kLongestPeriod) {
+    text += ", period 10^18 or more";
+  } else if (period != 1) {
+    text += fmt::format(", period {}", period);
+  }
   if (!absorbing.empty()) text += fmt::format(", {} absorbing", absorbing.size());
   if (!unreachable.empty()) {
     text += fmt::format(", {} out of reach of the start", unreachable.size());

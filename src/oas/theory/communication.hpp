@@ -18,8 +18,9 @@ struct CommunicationReport {
   std::vector<State> unreachable;  ///< cannot be reached from the start
   std::vector<State> absorbing;    ///< T_a(s,s) = 1 for every a; terminal states
   /// Period of the uniform policy's chain in the long run: the least common multiple over closed
-  /// classes, 1 when it is aperiodic.
+  /// classes, 1 when it is aperiodic; kLongestPeriod stands for itself and anything longer.
   long period = 1;
+  static constexpr long kLongestPeriod = 1'000'000'000'000'000'000;
 
   [[nodiscard]] int num_classes() const { return static_cast<int>(class_closed.size()); }
   [[nodiscard]] int num_closed_classes() const;
