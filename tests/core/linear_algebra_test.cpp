@@ -1,10 +1,12 @@
 #include "oas/core/linear_algebra.hpp"
 
 #include <gmock/gmock.h>
+#include <Eigen/QR>
 #include <Eigen/SVD>
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
@@ -93,6 +95,56 @@ TEST(PseudoInverse, RefusesWhatHasNone) {
   bad(1, 0) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT([&] { (void)pseudo_inverse(bad); },
               ThrowsMessage<InvalidArgument>(HasSubstr("not finite")));
+}
+
+RC_GTEST_PROP(Conditioning, OfSmallMatricesIsThatOfThePseudoInverse, ()) {
+  const int rows = *rc::gen::inRange(1, 30).as("rows");
+  const int cols = *rc::gen::inRange(1, 30).as("columns");
+  const int rank = *rc::gen::inRange(1, std::min(rows, cols) + 1).as("rank");
+  Rng rng({test::any_seed(), 0, Role::test});
+  const Matrix a = random_matrix(rows, rank, rng) * random_matrix(rank, cols, rng);
+  const Conditioning found = analyse_conditioning(a);
+  const PseudoInverse expected = pseudo_inverse(a);
+  RC_ASSERT(found.singular_values == expected.singular_values);
+  RC_ASSERT(found.rank == expected.rank);
+  RC_ASSERT(found.smallest == expected.smallest);
+}
+
+// U diag(σ) Vᵀ of all shapes with σ from 1 down to 1e-12, where a Gram matrix sees nothing, then 0.
+TEST(Conditioning, OfLargeMatricesKeepsSmallSingularValues) {
+  for (const auto& [rows, cols] : {std::pair{150, 120}, {120, 150}, {3000, 110}, {110, 3000}}) {
+    Rng rng({17, 0, Role::test});
+    const int rank = 100;
+    const Eigen::HouseholderQR<Eigen::MatrixXd> left(random_matrix(rows, rank, rng));
+    const Eigen::HouseholderQR<Eigen::MatrixXd> right(random_matrix(cols, rank, rng));
+    Vector sigma(rank);
+    for (int i = 0; i < rank; ++i) sigma(i) = std::pow(10.0, -12.0 * i / (rank - 1));
+    const Eigen::MatrixXd u = left.householderQ() * Eigen::MatrixXd::Identity(rows, rank);
+    const Eigen::MatrixXd v = right.householderQ() * Eigen::MatrixXd::Identity(cols, rank);
+    const Conditioning found = analyse_conditioning(Matrix(u * sigma.asDiagonal() * v.transpose()));
+    EXPECT_EQ(found.rank, rank) << rows << "x" << cols;
+    EXPECT_LT((found.singular_values.head(rank) - sigma).cwiseAbs().maxCoeff(), 1e-14);
+    EXPECT_LT(found.smallest, 1e-14);
+  }
+}
+
+// Singular values that are all the same, or all but one 0, are where divide and conquer deflates.
+TEST(Conditioning, OfLargeMatricesWithRepeatedSingularValues) {
+  const Conditioning identity = analyse_conditioning(Matrix::Identity(300, 300));
+  EXPECT_EQ(identity.rank, 300);
+  EXPECT_NEAR(identity.smallest, 1.0, 1e-14);
+  const Conditioning uniform = analyse_conditioning(Matrix::Constant(5000, 200, 1.0 / 5000.0));
+  EXPECT_EQ(uniform.rank, 1);
+  EXPECT_NEAR(uniform.singular_values(0), std::sqrt(200.0 / 5000.0), 1e-14);
+  Matrix blocks = Matrix::Zero(400, 200);  // two observations for each state: σ = √½
+  for (int s = 0; s < 200; ++s) blocks(2 * s, s) = blocks(2 * s + 1, s) = 0.5;
+  EXPECT_NEAR(analyse_conditioning(blocks).smallest, std::sqrt(0.5), 1e-14);
+  EXPECT_NEAR(analyse_conditioning(blocks).singular_values(0), std::sqrt(0.5), 1e-14);
+}
+
+TEST(Conditioning, RefusesWhatHasNone) {
+  EXPECT_THAT([] { (void)analyse_conditioning(Matrix(0, 3)); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("singular values of an empty 0x3 matrix")));
 }
 
 TEST(Stationary, TwoStatesByHand) {

@@ -31,12 +31,12 @@ SensorReport analyse_sensors(const ObservationModel& sensors) {
   SensorReport report;
   report.num_states = sensors.num_states();
   for (int a = 0; a < sensors.num_actions(); ++a) {
-    const PseudoInverse inverse = pseudo_inverse(sensors.matrix(Action{a}));
+    const Conditioning found = analyse_conditioning(sensors.matrix(Action{a}));
     ActionSensor sensor;
-    sensor.singular_values.assign(inverse.singular_values.begin(), inverse.singular_values.end());
-    sensor.rank = inverse.rank;
+    sensor.singular_values.assign(found.singular_values.begin(), found.singular_values.end());
+    sensor.rank = found.rank;
     // Rounding leaves some 1e-17 where there should be nothing; 1/α² would make a number of it.
-    sensor.alpha = inverse.rank < report.num_states ? 0.0 : inverse.smallest;
+    sensor.alpha = found.rank < report.num_states ? 0.0 : found.smallest;
     if (a == 0 || sensor.alpha < report.alpha) {
       report.alpha = sensor.alpha;
       report.weakest = Action{a};

@@ -34,7 +34,7 @@ struct SensorReport {
   [[nodiscard]] std::string brief() const;
 };
 
-/// The singular values of every Z_a. O(A O S²). Paper: Assumption ass:weaklyRev.
+/// The singular values of every Z_a. O(A O S min(O,S)). Paper: Assumption ass:weaklyRev.
 [[nodiscard]] SensorReport analyse_sensors(const ObservationModel& sensors);
 
 }  // namespace oas
