@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -152,6 +153,37 @@ TEST(Ergodicity, SeveralClosedClassesHaveNoStationaryDistribution) {
   const ErgodicityReport transient = analyse_ergodicity({2, 1, {1.0, 0.0, 0.5, 0.5}});
   EXPECT_EQ(transient.stationary, (std::vector<double>{1.0, 0.0}));
   EXPECT_EQ(transient.min_stationary, 0.0);
+}
+
+TEST(Ergodicity, LargeModelsGoWithoutEigenvalues) {
+  const int n = 1001;
+  const ErgodicityReport report = analyse_ergodicity(TransitionModel::uniform(n, 1));
+  EXPECT_FALSE(report.complete);
+  EXPECT_NEAR(report.min_transition, 1.0 / n, 1e-15);
+  EXPECT_EQ(report.coefficient, 0.0);
+  EXPECT_EQ(report.state_action_coefficient, 0.0);
+  EXPECT_TRUE(std::isnan(report.second_eigenvalue));
+  EXPECT_TRUE(std::isnan(report.min_stationary));
+  EXPECT_TRUE(report.stationary.empty());
+  EXPECT_THAT(report.brief(), testing::HasSubstr("Dobrushin 0; too large for eigenvalues"));
+}
+
+// Comparing all 40,000 rows would read 4e10 numbers.
+TEST(Ergodicity, CoefficientsThatTakeTooLongAreUnknownUnlessOne) {
+  const int num_actions = 800;
+  const ErgodicityReport uniform = analyse_ergodicity(TransitionModel::uniform(50, num_actions));
+  EXPECT_EQ(uniform.coefficient, 0.0);
+  EXPECT_TRUE(std::isnan(uniform.state_action_coefficient));
+  EXPECT_TRUE(uniform.complete);
+  EXPECT_THAT(uniform.brief(), testing::HasSubstr("uniform policy: Dobrushin unknown, second"));
+  std::vector<double> values(static_cast<std::size_t>(num_actions * 2500), 0.0);
+  for (int row = 0; row < num_actions * 50; ++row) {
+    const int first = row * 50 + (row < (num_actions - 1) * 50 ? 0 : 25);  // the last one differs
+    std::fill_n(values.begin() + first, 25, 0.04);
+  }
+  const ErgodicityReport apart = analyse_ergodicity({50, num_actions, values});
+  EXPECT_EQ(apart.coefficient, 0.0);
+  EXPECT_EQ(apart.state_action_coefficient, 1.0);
 }
 
 TEST(Ergodicity, ContractionBound) {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -13,11 +14,20 @@ namespace oas {
 
 namespace {
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// Eigenvalues take 10 n³ operations and wait for memory: 3 s for 1000 states, 30 s for 2000.
+constexpr int kMostStates = 1000;
+// Numbers that comparing rows may read, about 3 s.
+constexpr double kMostCompared = 5e9;
+
 // Half the largest L1 distance between two rows. Stops at 1, as near as rows are known to sum to
-// one: sparse matrices, the large ones, have two rows without common support early on.
-double largest_half_distance(const Eigen::Ref<const Matrix>& rows) {
+// one: sparse matrices, the large ones, have two rows without common support early on. Not known
+// when it would read more than `budget` numbers, which it uses up.
+double largest_half_distance(const Eigen::Ref<const Matrix>& rows, double& budget) {
   double largest = 0.0;
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    budget -= static_cast<double>((rows.rows() - i) * rows.cols());
+    if (budget < 0.0) return kUnknown;
     for (Eigen::Index j = i + 1; j < rows.rows(); ++j) {
       largest = std::max(largest, 0.5 * (rows.row(i) - rows.row(j)).lpNorm<1>());
     }
@@ -41,22 +51,53 @@ double one_or_unknown(const TransitionModel& transition, Action first, Action la
       if (!meets) return 1.0;
     }
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return kUnknown;
+}
+
+// The largest; 1 when one is 1, since none is larger, else not known when one is not known.
+double largest_of(const std::vector<double>& coefficients) {
+  double largest = 0.0;
+  for (const double coefficient : coefficients) {
+    if (coefficient >= 1.0) return 1.0;
+    if (!std::isnan(largest) && !(coefficient <= largest)) largest = coefficient;
+  }
+  return largest;
+}
+
+// ρ(T_a), where the budget allows for it.
+double action_coefficient(const TransitionModel& transition, Action a, double& budget) {
+  const double found = largest_half_distance(transition.matrix(a), budget);
+  return std::isnan(found) ? one_or_unknown(transition, a, a) : found;
+}
+
+// The same over the rows of all actions; `coefficient` is that over pairs of rows of one action.
+double all_rows_coefficient(const TransitionModel& transition, double coefficient, double& budget) {
+  if (transition.num_actions() == 1 || coefficient >= 1.0) return coefficient;
+  const Eigen::Index num_states = transition.num_states();
+  const MatrixView all_rows(transition.values().data(), num_states * transition.num_actions(),
+                            num_states);
+  const double found = largest_half_distance(all_rows, budget);
+  return std::isnan(found)
+             ? one_or_unknown(transition, Action{0}, Action{transition.num_actions() - 1})
+             : found;
+}
+
+void leave_out_spectrum(ErgodicityReport& report) {
+  report.complete = false;
+  report.second_eigenvalue = kUnknown;
+  report.min_stationary = kUnknown;
 }
 
 ErgodicityReport analyse_listed(const TransitionModel& transition) {
   ErgodicityReport report;
-  report.complete = false;
   report.min_transition = smallest_transition(transition);
-  report.coefficient = 0.0;
   for (Action a{0}; a < transition.num_actions(); ++a) {
     report.action_coefficients.push_back(one_or_unknown(transition, a, a));
-    if (!(report.coefficient >= 1.0)) report.coefficient = report.action_coefficients.back();
   }
+  report.coefficient = largest_of(report.action_coefficients);
   report.state_action_coefficient =
       one_or_unknown(transition, Action{0}, Action{transition.num_actions() - 1});
-  report.second_eigenvalue = std::numeric_limits<double>::quiet_NaN();
-  report.min_stationary = std::numeric_limits<double>::quiet_NaN();
+  leave_out_spectrum(report);
   return report;
 }
 
@@ -93,7 +134,8 @@ double dobrushin_coefficient(const Eigen::Ref<const Matrix>& stochastic) {
     check_simplex({row.data(), static_cast<std::size_t>(row.size())},
                   fmt::format("stochastic[{}]", i));
   }
-  return largest_half_distance(stochastic);
+  double unlimited = std::numeric_limits<double>::infinity();
+  return largest_half_distance(stochastic, unlimited);
 }
 
 double second_eigenvalue_modulus(const Eigen::Ref<const Matrix>& stochastic) {
@@ -102,7 +144,7 @@ double second_eigenvalue_modulus(const Eigen::Ref<const Matrix>& stochastic) {
               stochastic.cols());
   if (n == 1) return 0.0;
   const Eigen::EigenSolver<Eigen::MatrixXd> solver(stochastic, /*computeEigenvectors=*/false);
-  if (solver.info() != Eigen::Success) return std::numeric_limits<double>::quiet_NaN();
+  if (solver.info() != Eigen::Success) return kUnknown;
   Vector moduli = solver.eigenvalues().cwiseAbs();
   std::nth_element(moduli.begin(), moduli.begin() + 1, moduli.end(), std::greater<>());
   return moduli(1);
@@ -129,34 +171,34 @@ double contraction_bound(int num_states, int num_actions, double min_transition,
 }
 
 std::string ErgodicityReport::brief() const {
+  const auto number = [](double value) {
+    return std::isnan(value) ? "unknown" : fmt::format("{:.4g}", value);
+  };
   if (action_coefficients.empty()) return "mixing not analysed";
-  if (!complete) {
-    return fmt::format(
-        "epsilon {:.4g}, Dobrushin {:.4g}; too large for eigenvalues and the "
-        "stationary distribution",
-        min_transition, coefficient);
-  }
-  return fmt::format(
-      "epsilon {:.4g}, Dobrushin {:.4g}; uniform policy: Dobrushin {:.4g}, second eigenvalue "
-      "{:.4g}, {}",
-      min_transition, coefficient, state_action_coefficient, second_eigenvalue,
-      stationary.empty() ? "no unique stationary distribution"
-                         : fmt::format("rarest state {:.4g}", min_stationary));
+  const std::string start =
+      fmt::format("epsilon {:.4g}, Dobrushin {}; ", min_transition, number(coefficient));
+  if (!complete) return start + "too large for eigenvalues and the stationary distribution";
+  return start + fmt::format("uniform policy: Dobrushin {}, second eigenvalue {}, {}",
+                             number(state_action_coefficient), number(second_eigenvalue),
+                             stationary.empty()
+                                 ? "no unique stationary distribution"
+                                 : fmt::format("rarest state {:.4g}", min_stationary));
 }
 
 ErgodicityReport analyse_ergodicity(const TransitionModel& transition) {
   if (transition.is_listed()) return analyse_listed(transition);
   ErgodicityReport report;
   report.min_transition = smallest_transition(transition);
-  report.coefficient = 0.0;
-  for (int a = 0; a < transition.num_actions(); ++a) {
-    report.action_coefficients.push_back(largest_half_distance(transition.matrix(Action{a})));
-    report.coefficient = std::max(report.coefficient, report.action_coefficients.back());
+  double budget = kMostCompared;
+  for (Action a{0}; a < transition.num_actions(); ++a) {
+    report.action_coefficients.push_back(action_coefficient(transition, a, budget));
   }
-  const Eigen::Index num_states = transition.num_states();
-  const MatrixView all_rows(transition.values().data(), num_states * transition.num_actions(),
-                            num_states);
-  report.state_action_coefficient = largest_half_distance(all_rows);
+  report.coefficient = largest_of(report.action_coefficients);
+  report.state_action_coefficient = all_rows_coefficient(transition, report.coefficient, budget);
+  if (transition.num_states() > kMostStates) {
+    leave_out_spectrum(report);
+    return report;
+  }
   const Matrix chain = uniform_policy_chain(transition);
   report.second_eigenvalue = second_eigenvalue_modulus(chain);
   report.stationary = stationary_or_empty(transition, chain);

@@ -49,17 +49,18 @@ struct ErgodicityReport {
   std::vector<double> stationary;  ///< uniform; empty when there is more than one closed class
   double min_stationary = 0.0;     ///< d_min, uniform; 0 when there are transient states
 
-  /// Every number is there; false for models too large for it.
+  /// False for models that are too large for the second eigenvalue and the stationary distribution.
   bool complete = true;
 
   /// One line for people.
   [[nodiscard]] std::string brief() const;
 };
 
-/// All of the above. O((A S)² S) at worst. Of a model that is listed, whose matrices are too large,
-/// only ε and those coefficients that are 1: two rows without a common next state show it; the
-/// other numbers are NaN, and `stationary` is empty. Throws InvalidArgument on a model without
-/// states.
+/// All of the above, as far as about 10 s allow: what takes longer is NaN, and `stationary` empty.
+/// Of more than 1000 states, or of a listed model, there is neither the second eigenvalue nor the
+/// stationary distribution, O(S³). Coefficients, O((A S)² S) at worst, are left out when comparing
+/// rows would read more than 5e9 numbers, and of a listed model, unless they are 1: two rows
+/// without a common next state show it. Throws InvalidArgument on a model without states.
 [[nodiscard]] ErgodicityReport analyse_ergodicity(const TransitionModel& transition);
 
 }  // namespace oas
