@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -16,8 +17,12 @@ namespace oas::cli {
 
 namespace {
 
+// A O S min(O,S). Beyond, singular values of the sensors take more than about 5 s.
+constexpr double kMostSensorWork = 3e10;
 // Beyond, simulating takes more memory than a look at a model should.
 constexpr double kMostEntries = 1e6;
+// Numbers of all sensors. Beyond, comparing all pairs of states takes longer than 5 s.
+constexpr double kMostSensorEntries = 5e6;
 
 struct CheckArguments {
   Common common;
@@ -30,14 +35,15 @@ struct CheckArguments {
 };
 
 // The lemma's number of steps for the uniform policy, whose stationary quantities are known
-// exactly.
+// exactly; NaN where its mixing is not known.
 std::optional<double> steps_by_bound(const CheckArguments& options, const Pomdp& model,
                                      const SensorReport& sensors,
                                      const ErgodicityReport& ergodicity) {
   if (!sensors.revealing() || !(ergodicity.min_stationary > 0.0) ||
-      !(ergodicity.state_action_coefficient < 1.0)) {
+      ergodicity.state_action_coefficient >= 1.0) {
     return std::nullopt;
   }
+  if (std::isnan(ergodicity.state_action_coefficient)) return ergodicity.state_action_coefficient;
   StationaryRadiusInputs inputs;
   inputs.num_states = model.num_states();
   inputs.num_actions = model.num_actions();
@@ -98,6 +104,20 @@ bool report_learning(const CheckArguments& options, const Pomdp& model, const Se
   report.json["by_moments"] = found.by_moments();
   report.json["by_likelihood"] = found.by_likelihood();
   return found.by_moments() || found.by_likelihood();
+}
+
+std::optional<SensorReport> analyse_unless_large(const ObservationModel& sensors) {
+  const double work = 1.0 * sensors.num_actions() * sensors.num_observations() *
+                      sensors.num_states() *
+                      std::min(sensors.num_observations(), sensors.num_states());
+  if (work > kMostSensorWork) return std::nullopt;
+  return analyse_sensors(sensors);
+}
+
+bool small_enough_to_simulate(const Pomdp& model) {
+  const double rows = 1.0 * model.num_actions() * model.num_states();
+  return rows * model.num_states() <= kMostEntries &&
+         rows * model.num_observations() <= kMostSensorEntries && !model.transition().is_listed();
 }
 
 std::string verdict(const SensorReport& sensors, bool learnable, bool connected) {
@@ -173,9 +193,9 @@ void run_check(const CheckArguments& options) {
   const auto& model = std::get<Pomdp>(any);
   Report report;
   report_head(model, report);
-  const SensorReport sensors = analyse_sensors(model.sensors());
+  const std::optional<SensorReport> sensors = analyse_unless_large(model.sensors());
   report_sensors(model, sensors, report);
-  bool learnable = sensors.revealing();
+  bool learnable = sensors && sensors->revealing();
   bool connected = true;
   if (model.has_transition()) {
     const CommunicationReport communication =
@@ -183,9 +203,8 @@ void run_check(const CheckArguments& options) {
     const ErgodicityReport ergodicity = analyse_ergodicity(model.transition());
     report_dynamics(model, ergodicity, communication, report);
     connected = communication.strongly_connected();
-    const double entries = 1.0 * model.num_actions() * model.num_states() * model.num_states();
-    if (entries <= kMostEntries && !model.transition().is_listed()) {
-      learnable = report_learning(options, model, sensors, ergodicity, report);
+    if (sensors && small_enough_to_simulate(model)) {
+      learnable = report_learning(options, model, *sensors, ergodicity, report);
     } else {
       learnable = learnable && connected;
       report.text += "\ntoo large to simulate which rows logs determine\n";
@@ -193,8 +212,9 @@ void run_check(const CheckArguments& options) {
   } else {
     report.text += "\nno transition model: only the sensors were judged\n";
   }
-  report.json["learnable"] = learnable;
-  report.text += fmt::format("\nverdict: {}\n", verdict(sensors, learnable, connected));
+  report.json["learnable"] = sensors ? nlohmann::ordered_json(learnable) : nullptr;
+  report.text += fmt::format("\nverdict: {}\n", sensors ? verdict(*sensors, learnable, connected)
+                                                        : "too large to say what can be learned");
   if (options.common.json) print_json(report.json);
   print(options.common, report.text);
 }

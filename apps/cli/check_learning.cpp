@@ -132,9 +132,11 @@ void report_data(const SurveyOptions& options, const DataReport& data, Report& r
   report.text += table.text() + reasons;
   report.text += fmt::format(
       "  the paper's bound asks for {} steps (`oas`, uniform policy, with probability 0.9)\n",
-      data.bound ? big_number(*data.bound) : "infinitely many");
+      !data.bound               ? "infinitely many"
+      : std::isnan(*data.bound) ? "an unknown number of"
+                                : big_number(*data.bound));
   report.json["data"] = {{"target_error", data.target},
-                         {"bound_steps", data.bound ? Json(*data.bound) : Json(nullptr)},
+                         {"bound_steps", data.bound ? number_or_null(*data.bound) : Json(nullptr)},
                          {"policy", options.policy.name},
                          {"estimators", std::move(estimators)}};
 }

@@ -79,11 +79,20 @@ void report_head(const Pomdp& model, Report& report) {
   }
 }
 
-void report_sensors(const Pomdp& model, const SensorReport& sensors, Report& report) {
+void report_sensors(const Pomdp& model, const std::optional<SensorReport>& sensors,
+                    Report& report) {
+  if (!sensors) {
+    report.text +=
+        fmt::format("\nsensors\n  {} observations of {} states: too large for singular values\n",
+                    model.num_observations(), model.num_states());
+    report.json["sensors"] = nullptr;
+    report.json["alpha"] = nullptr;
+    return;
+  }
   const bool same = same_for_all(model);
   Table table({"action", "alpha", "rank", "singular values of the sensor"});
   for (int a = 0; a < model.num_actions(); ++a) {
-    const ActionSensor& sensor = sensors.actions[static_cast<std::size_t>(a)];
+    const ActionSensor& sensor = sensors->actions[static_cast<std::size_t>(a)];
     if (!same || a == 0) {
       table.add({same ? "all" : model.actions()[a], fmt::format("{:.4f}", sensor.alpha),
                  fmt::format("{}", sensor.rank), short_numbers(sensor.singular_values)});
@@ -93,17 +102,17 @@ void report_sensors(const Pomdp& model, const SensorReport& sensors, Report& rep
                                       {"rank", sensor.rank},
                                       {"singular_values", sensor.singular_values}});
   }
-  report.json["alpha"] = sensors.alpha;
+  report.json["alpha"] = sensors->alpha;
   report.text += "\nsensors\n" + table.text();
-  if (sensors.revealing()) {
-    report.text += fmt::format("  alpha {:.4f}: the least revealing action is {}\n", sensors.alpha,
-                               model.actions()[sensors.weakest]);
+  if (sensors->revealing()) {
+    report.text += fmt::format("  alpha {:.4f}: the least revealing action is {}\n", sensors->alpha,
+                               model.actions()[sensors->weakest]);
   } else if (model.num_observations() < model.num_states()) {
     report.text += fmt::format("  {} observations cannot tell {} states apart\n",
                                model.num_observations(), model.num_states());
   } else {
     report.text += fmt::format("  not all states can be told apart under: {}\n",
-                               short_list(names_of(model.actions(), sensors.blind_actions())));
+                               short_list(names_of(model.actions(), sensors->blind_actions())));
   }
 }
 

@@ -24,7 +24,8 @@ struct Report {
 };
 
 void report_head(const Pomdp& model, Report& report);
-void report_sensors(const Pomdp& model, const SensorReport& sensors, Report& report);
+/// Without `sensors` they are too large for it.
+void report_sensors(const Pomdp& model, const std::optional<SensorReport>& sensors, Report& report);
 void report_dynamics(const Pomdp& model, const ErgodicityReport& ergodicity,
                      const CommunicationReport& communication, Report& report);
 
@@ -35,7 +36,7 @@ void report_identifiability(const Pomdp& model, const SurveyOptions& options,
 /// How many steps each estimator needs.
 struct DataReport {
   double target = 0.05;
-  std::optional<double> bound;  ///< the paper's number of steps
+  std::optional<double> bound;  ///< the paper's number of steps; NaN: not known
   std::vector<DataNeeded> needed;
   std::vector<EmpiricalError> trials;  ///< one for each of `needed`, or none
 };

@@ -270,6 +270,26 @@ class Formats(PolicyCase):
         self.assertIn("1 observations cannot tell 3 states apart", text)
         self.assertIn("it is never visited", text)
 
+    def test_check_has_limits(self):
+        """What convert handles in a moment must not keep check busy for hours"""
+        head = "discount: 0.9 values: reward actions: 1 "
+        self.write("classes.pomdp",
+                   head + "states: 200000 observations: 1 T: * identity O: * uniform")
+        self.assertIn("200000 of them closed", self.good("check", "classes.pomdp"))
+        self.write("dense.pomdp", head + "states: 2500 observations: 1 T: * uniform O: * uniform")
+        self.assertIn("Dobrushin unknown; too large for eigenvalues",
+                      self.good("check", "dense.pomdp"))
+        dynamics = self.good_json("check", "dense.pomdp", "-q")["dynamics"]
+        self.assertIsNone(dynamics["second_eigenvalue"])
+        self.assertIsNone(dynamics["dobrushin"])
+        self.write("tall.pomdp",
+                   head + "states: 1000 observations: 31000 T: * identity O: * uniform")
+        report = self.good("check", "tall.pomdp")
+        self.assertIn("31000 observations of 1000 states: too large for singular values", report)
+        self.assertIn("verdict: too large to say", report)
+        report = self.good_json("check", "tall.pomdp", "-q")
+        self.assertEqual([report[key] for key in ("sensors", "alpha", "learnable")], [None] * 3)
+
     def test_check_says_which_rows_logs_determine(self):
         self.write("doors.pomdp", DOORS)
         report = self.good_json("check", "doors.pomdp", "--steps", 20000)
