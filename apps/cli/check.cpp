@@ -121,6 +121,7 @@ bool small_enough_to_simulate(const Pomdp& model) {
 }
 
 std::string verdict(const SensorReport& sensors, bool learnable, bool connected) {
+  if (sensors.num_states == 1) return "one state: there is nothing to learn";
   if (learnable && sensors.revealing()) {
     return "every row of the transition model can be learned from logs";
   }

@@ -62,7 +62,9 @@ void report_identifiability(const Pomdp& model, const SurveyOptions& options,
   report.text += fmt::format(
       "\nwhich rows do logs determine (policy {}, {} x {} steps simulated)?\n", options.policy.name,
       options.logs, big_number(static_cast<double>(options.steps)));
-  if (found.by_moments() && found.by_likelihood()) {
+  if (model.num_states() == 1) {
+    report.text += "  one state: its row is 1, there is nothing to learn\n";
+  } else if (found.by_moments() && found.by_likelihood()) {
     const RowIdentifiability& row = weakest(found);
     report.text += fmt::format(
         "  all, by moments and by likelihood; least known is {}: ± {:.2g} after 10^6 steps\n",

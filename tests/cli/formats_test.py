@@ -290,6 +290,13 @@ class Formats(PolicyCase):
         report = self.good_json("check", "tall.pomdp", "-q")
         self.assertEqual([report[key] for key in ("sensors", "alpha", "learnable")], [None] * 3)
 
+    def test_check_of_one_state_has_nothing_to_learn(self):
+        self.write("one.pomdp", "discount: 0.9 values: reward states: 1 actions: 2 observations: 1 "
+                                "T: * identity O: * uniform R: 0 : 0 : 0 : 0 5")
+        report = self.good("check", "one.pomdp", "--steps", 1000)
+        self.assertIn("nothing to learn", report)
+        self.assertNotIn("nan", report)
+
     def test_check_says_which_rows_logs_determine(self):
         self.write("doors.pomdp", DOORS)
         report = self.good_json("check", "doors.pomdp", "--steps", 20000)
