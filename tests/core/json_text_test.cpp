@@ -62,7 +62,13 @@ TEST(ParseJson, NumbersAreFiniteJsonNumbers) {
                            "[0x10]", "[1,2,]"}) {
     EXPECT_THAT(parsing(text), Throws<ParseError>()) << text;
   }
-  EXPECT_THAT(parsing("[1e999]"), ThrowsMessage<ParseError>(HasSubstr("1e999")));
+  EXPECT_THAT(parsing("[1e999]"), throws_at(1, 2, "the number 1e999 is too large"));
+  EXPECT_THAT(parsing("[1e999,\n [2, -1e999 ]]"), throws_at(1, 2, "1e999"));
+  EXPECT_THAT(parsing("{\"a\":\n [2, -1e999 ]}"),
+              throws_at(2, 6, "the number -1e999 is too large"));
+  EXPECT_THAT(parsing("-1e999"), throws_at(1, 1, "-1e999"));
+  EXPECT_THAT(parsing("[" + std::string(5000, '9') + "]"),
+              throws_at(1, 2, (std::string(60, '9') + "… is too large").c_str()));
 }
 
 TEST(ParseJson, BadTextInsideStrings) {

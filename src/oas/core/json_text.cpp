@@ -70,6 +70,18 @@ std::string plain_message(const Json::parse_error& error) {
   return std::string(start == std::string_view::npos ? text : text.substr(start));
 }
 
+// The number in nlohmann's "number overflow parsing '1e999'".
+std::string_view quoted_in(std::string_view message) {
+  const auto first = message.find('\'');
+  const auto last = message.rfind('\'');
+  return first < last ? message.substr(first + 1, last - first - 1) : std::string_view();
+}
+
+std::string shortened(std::string text) {
+  constexpr std::size_t kLongest = 60;
+  return text.size() > kLongest ? text.substr(0, kLongest) + "…" : text;
+}
+
 bool is_flat_array(const Json& value) {
   return value.is_array() && std::none_of(value.begin(), value.end(),
                                           [](const Json& item) { return item.is_structured(); });
@@ -129,8 +141,12 @@ Json parse_json(std::string_view text, const std::string& file) {
   } catch (const Json::parse_error& error) {
     const Position position = position_of(text, error.byte == 0 ? 0 : error.byte - 1);
     throw ParseError(file, position.line, position.column, plain_message(error));
-  } catch (const Json::exception& error) {  // a number out of range
-    throw ParseError(file, 0, 0, error.what());
+  } catch (const Json::out_of_range& error) {
+    const std::string_view number = quoted_in(error.what());
+    const auto bytes = static_cast<std::size_t>(read - text.data());
+    const Position position = position_of(text, text.substr(0, bytes).rfind(number));
+    throw ParseError(file, position.line, position.column,
+                     fmt::format("the number {} is too large", shortened(std::string(number))));
   }
 }
 
@@ -152,12 +168,9 @@ void JsonView::fail(std::string_view message) const {
 }
 
 std::string JsonView::found() const {
-  std::string text = value_->is_structured()
-                         ? std::string(value_->type_name())
-                         : value_->dump(-1, ' ', false, Json::error_handler_t::replace);
-  constexpr std::size_t kLongest = 60;
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
-  return text;
+  return shortened(value_->is_structured()
+                       ? std::string(value_->type_name())
+                       : value_->dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void JsonView::require_keys(std::span<const std::string_view> allowed) const {

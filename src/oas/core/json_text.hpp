@@ -8,8 +8,9 @@
 
 namespace oas {
 
-/// Parses JSON text. Throws ParseError with file, line and column on a syntax error or on a key
-/// that is given twice in one object. NaN and infinities are no JSON.
+/// Parses JSON text. Throws ParseError with file, line and column on a syntax error, on a number
+/// that no double holds or on a key that is given twice in one object. NaN and infinities are no
+/// JSON.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& file);
 
 /// JSON text for people and machines: two-space indentation, arrays of numbers on one line,
