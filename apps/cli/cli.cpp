@@ -68,6 +68,13 @@ Pomdp load_model(const std::string& name, const Common& common) {
   return load_read_model(name, common).model;
 }
 
+bool names_model(const std::string& name) {
+  if (file_exists(name)) return is_foreign_model(name);
+  const auto known = problems();
+  return std::any_of(known.begin(), known.end(),
+                     [&](const ProblemInfo& info) { return info.name == name; });
+}
+
 ReadModel load_read_model(const std::string& name, const Common& common) {
   if (file_exists(name)) {
     ReadModel read = read_any_model(name, {.lenient = common.lenient});

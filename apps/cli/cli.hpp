@@ -46,6 +46,8 @@ void add_model_argument(CLI::App& verb, const char* name, std::string& model, co
 [[nodiscard]] Pomdp load_model(const std::string& name);
 /// The same with all that the reader knows; its warnings are printed already.
 [[nodiscard]] ReadModel load_read_model(const std::string& name, const Common& common);
+/// Whether that is a model by its name alone: a .pomdp or .pomdpx file, or a ready-made problem.
+[[nodiscard]] bool names_model(const std::string& name);
 
 /// The same for verbs that also take models with real-valued observations, or with none.
 using AnyModel = std::variant<Pomdp, ContinuousPomdp>;

@@ -56,7 +56,8 @@ void run_convert(const ConvertArguments& options) {
   OAS_REQUIRE(converted.model.has_value(), "{}: not the same on these states in timing {}: {}{}",
               options.input, to_string(timing), converted.reason,
               options.expand ? "" : "; --expand makes an exact model with more states");
-  const auto warnings = write_any_model(options.output, *converted.model);
+  const auto warnings =
+      about_file(options.input, [&] { return write_any_model(options.output, *converted.model); });
   for (const std::string& warning : warnings) {
     warn(options.common, fmt::format("{}: {}", options.output, warning));
   }

@@ -76,10 +76,8 @@ void convert(const Files& files, const Plan& plan) {
 }
 
 void convert(const Files& files, const AlphaPolicy& policy) {
-  OAS_REQUIRE(
-      policy_format_of(files.output) != PolicyFormat::graph,
-      "{}: alpha-vectors do not say which node comes next; a policy graph is made of a plan",
-      files.input);
+  OAS_REQUIRE(policy_format_of(files.output) != PolicyFormat::graph,
+              "alpha-vectors do not say which node comes next; a policy graph is made of a plan");
   write_alpha_policy(files.output, policy);
   report(files, {{"output", files.output}, {"vectors", policy.num_vectors()}}, policy.brief());
 }
@@ -99,6 +97,10 @@ void convert_policy(const std::string& input, const std::string& output, const C
       "{}: a policy is written as .alpha, .policy or .pg; a plan with its bounds comes from "
       "oas plan",
       output);
+  OAS_REQUIRE(!names_model(input),
+              "{}: this is a model; a policy for it starts with a plan: oas plan {} -o plan.json, "
+              "then oas convert plan.json {}",
+              input, input, output);
   const Files files{input, output, common};
   const AnyPolicy policy = read_any_policy(input);
   about_file(input, [&] { std::visit([&](const auto& value) { convert(files, value); }, policy); });

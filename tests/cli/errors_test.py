@@ -44,6 +44,33 @@ class Usage(CliCase):
         self.bad("estimate", "pest-control", "log.csv", "--confidence", 1.5, says=["1.5"])
 
 
+class Conversions(CliCase):
+    def test_models_and_policies_are_not_confused(self):
+        self.good("convert", "robot-corridor", "m.pomdp")
+        self.good("convert", "robot-corridor", "m.json")
+        for model in ("m.pomdp", "robot-corridor"):
+            self.bad("convert", model, "y.alpha",
+                     says=[f"{model}: this is a model", f"oas plan {model} -o plan.json"])
+        self.bad("convert", "m.json", "y.alpha",
+                 says=["m.json: $.format: this is a model", "oas plan"])
+        self.good("plan", "pest-control", "-o", "plan.json")
+        self.bad("convert", "plan.json", "x.pomdp",
+                 says=["plan.json: $.format: this is a plan", "oas evaluate", ".policy or .pg"])
+
+    def test_every_message_names_the_file_once(self):
+        self.write_model("none.json", self.model("robot-corridor", transition=None))
+        for output in ("o.pomdp", "o.pomdpx"):
+            self.bad("convert", "none.json", output,
+                     says=["oas: none.json: a ", "transition model"])
+        self.write("large.json", '{"format": "oas-model/1",\n "reward": [[1e999, 2]]}')
+        message = self.bad("convert", "large.json", "o.pomdp",
+                           says=["oas: large.json:2:14: the number 1e999 is too large"])
+        self.assertNotIn("json.exception", message)
+        self.write("v.alpha", "0\n1 2\n")
+        message = self.bad("convert", "v.alpha", "o.pg", says=["v.alpha: alpha-vectors do not say"])
+        self.assertEqual(message.count("v.alpha"), 1)
+
+
 class Models(CliCase):
     def check(self, says, **changes):
         self.write_model("bad.json", self.model(**changes))

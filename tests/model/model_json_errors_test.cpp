@@ -92,6 +92,10 @@ TEST(ModelJsonErrors, MissingKeys) {
 TEST(ModelJsonErrors, Format) {
   EXPECT_THAT(with("/format", "oas-model/2"),
               fails_with("$.format: \"oas-model/1\" is expected, found \"oas-model/2\""));
+  EXPECT_THAT(with("/format", "oas-plan/1"),
+              fails_with("$.format: this is a plan, a model is expected; oas evaluate and oas "
+                         "simulate --policy take plans, oas convert writes them as .alpha, .policy "
+                         "or .pg"));
   EXPECT_THAT(with("/format", 1), fails_with("$.format: a string is expected, found 1"));
 }
 

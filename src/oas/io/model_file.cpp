@@ -61,6 +61,10 @@ ModelFormat format_of_ending(const std::string& path) {
   return *format;
 }
 
+bool is_foreign_model(const std::string& path) {
+  return known_ending(path).value_or(ModelFormat::json) != ModelFormat::json;
+}
+
 std::vector<std::string> write_any_model(const std::string& path, const Pomdp& model) {
   const ModelFormat format = format_of_ending(path);
   if (format == ModelFormat::json) {

@@ -22,6 +22,9 @@ enum class ModelFormat { json, pomdp, pomdpx };
 /// the known endings.
 [[nodiscard]] ModelFormat format_of_ending(const std::string& path);
 
+/// Whether the ending is that of a model of others: .pomdp, .pomdpx.
+[[nodiscard]] bool is_foreign_model(const std::string& path);
+
 /// Writes a model in the format that the ending says; the file appears complete or not at all.
 /// Returns warnings about what the format could not carry over as it was.
 std::vector<std::string> write_any_model(const std::string& path, const Pomdp& model);

@@ -228,6 +228,11 @@ PomdpParts read_parts(const JsonView& root) {
         "the observations of this model are real numbers; this command needs finite ones: oas "
         "discretise makes such a model");
   }
+  if (root.has("format") && root.at("format").json() == "oas-plan/1") {
+    root.at("format").fail(
+        "this is a plan, a model is expected; oas evaluate and oas simulate --policy take plans, "
+        "oas convert writes them as .alpha, .policy or .pg");
+  }
   root.require_keys(kKeys);
   PomdpParts parts = detail::read_chain(root);
   parts.observations = read_labels(root.at("observations"), "observation");

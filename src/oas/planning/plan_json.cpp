@@ -71,6 +71,9 @@ void read_bias(const JsonView& root, Plan& plan) {
 }
 
 Plan read_parts(const JsonView& root) {
+  if (root.has("format") && root.at("format").json() == "oas-model/1") {
+    root.at("format").fail("this is a model, a plan is expected; oas plan makes one of it");
+  }
   root.require_keys(kKeys);
   const std::string format = root.at("format").as_string();
   if (format != kFormat) {
