@@ -185,7 +185,7 @@ class Formats(PolicyCase):
         self.bad("convert", "two.alpha", "x.json", says=["x.json", ".alpha, .policy or .pg"])
         self.bad("convert", "two.alpha", "x.pg", says=["two.alpha", "a plan"])
         self.bad("convert", "stops.pg", "x.alpha", says=["stops.pg", "no vectors"])
-        self.bad("convert", "doors.pomdp", "x.alpha", says=["doors.pomdp", "ending"])
+        self.bad("convert", "doors.pomdp", "x.alpha", says=["doors.pomdp: this is a model"])
         self.good("plan", "pest-control", "--steps", 6400, "--iota", 0.05, "-o", "plan.json")
         self.bad("convert", "plan.json", "x.policy", says=["plan.json", "timing before"])
         self.bad("convert", "plan.json", "x.pg", "--expand", says=["for models"])
