@@ -113,8 +113,7 @@ void add_calibrate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--seed", options->calibration.seed, "Random numbers of the intervals of alpha")
       ->capture_default_str();
-  verb->add_flag("--lenient", options->common.lenient,
-                 "Accept dialects of .pomdp files, each with a warning");
+  add_lenient_flag(*verb, options->common);
   verb->add_option("-o,--output", options->output, "Model to write, with its calibration: .json");
 }
 

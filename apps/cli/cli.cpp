@@ -55,11 +55,15 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
   return verb;
 }
 
+void add_lenient_flag(CLI::App& verb, Common& common) {
+  verb.add_flag("--lenient", common.lenient,
+                "Accept dialects of .pomdp and POMDPX files, each with a warning");
+}
+
 void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
                         Common& common) {
   verb.add_option(name, model, summary)->required();
-  verb.add_flag("--lenient", common.lenient,
-                "Accept dialects of .pomdp files, each with a warning");
+  add_lenient_flag(verb, common);
 }
 
 Pomdp load_model(const std::string& name) { return load_model(name, {}); }

@@ -36,6 +36,8 @@ struct Common {
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run);
 
+/// Declares --lenient.
+void add_lenient_flag(CLI::App& verb, Common& common);
 /// Declares a required argument that load_model() will read, and --lenient with it.
 void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
                         Common& common);

@@ -112,8 +112,7 @@ void add_score(CLI::App& app) {
                    "MODEL LOG…; with --log, models (estimates) to compare with the first")
       ->required();
   verb->add_option("--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)");
-  verb->add_flag("--lenient", options->common.lenient,
-                 "Accept dialects of .pomdp files, each with a warning");
+  add_lenient_flag(*verb, options->common);
 }
 
 }  // namespace oas::cli

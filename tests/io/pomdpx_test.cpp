@@ -234,12 +234,18 @@ TEST(Pomdpx, NothingIsPassedOver) {
                                               HasSubstr("'y1' sums to 0.5, not to 1")));
 }
 
+// x0, x1, z with two values and u, all numbered.
+std::string numbered_variables(int num_states, int num_actions) {
+  return fmt::format(
+      "<StateVar vnamePrev='x0' vnameCurr='x1'><NumValues>{}</NumValues></StateVar>"
+      "<ObsVar vname='z'><NumValues>2</NumValues></ObsVar>"
+      "<ActionVar vname='u'><NumValues>{}</NumValues></ActionVar><RewardVar vname='r'/>",
+      num_states, num_actions);
+}
+
 TEST(Pomdpx, RewardsOfTheNextStateTakeNoRoomPerState) {
   Document document;
-  document.variables =
-      "<StateVar vnamePrev='x0' vnameCurr='x1'><NumValues>5000</NumValues></StateVar>"
-      "<ObsVar vname='z'><NumValues>2</NumValues></ObsVar>"
-      "<ActionVar vname='u'><NumValues>4</NumValues></ActionVar><RewardVar vname='r'/>";
+  document.variables = numbered_variables(5000, 4);
   document.start = table("x0", "null", {{"-", "uniform"}});
   document.transition =
       "<CondProb><Var>x1</Var><Parent>x0</Parent><Parameter type='DD'><DAG>"
@@ -321,13 +327,10 @@ TEST(Pomdpx, LimitsHoldForAllTablesTogether) {
               HasSubstr("more than the limit of 1000000 observations"));
 }
 
-// A ring of 20 states, every third step lost: one table of 400 numbers, nearly all 0.
+// A ring of 20 states: one table of 400 numbers, nearly all 0, written over and over.
 TEST(Pomdpx, LargeTablesAreListedWithTheSameMeaning) {
   Document document;
-  document.variables =
-      "<StateVar vnamePrev='x0' vnameCurr='x1'><NumValues>20</NumValues></StateVar>"
-      "<ObsVar vname='z'><NumValues>2</NumValues></ObsVar>"
-      "<ActionVar vname='u'><NumValues>1</NumValues></ActionVar><RewardVar vname='r'/>";
+  document.variables = numbered_variables(20, 1);
   document.start = table("x0", "null", {{"-", "uniform"}});
   document.sensors = table("z", "x1", {{"* -", "0.25 0.75"}});
   std::vector<std::pair<std::string, std::string>> entries{{"- -", "identity"}, {"* s7", "0"}};

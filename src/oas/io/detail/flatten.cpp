@@ -14,8 +14,9 @@ Factor::Factor(std::vector<int> scope, std::vector<int> sizes, std::size_t max_t
     : scope_(std::move(scope)), sizes_(std::move(sizes)) {
   const std::size_t width = sizes_.empty() ? 1 : static_cast<std::size_t>(sizes_.back());
   std::size_t num_rows = 1;
-  for (std::size_t i = 0; i + 1 < sizes_.size(); ++i)
+  for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) {
     num_rows *= static_cast<std::size_t>(sizes_[i]);
+  }
   table_ = RowTable(num_rows, width, max_table);
 }
 

@@ -53,7 +53,7 @@ ReadModel PomdpxParser::parse() {
   read_discount(root);
   read_variables(root);
   faults_.throw_if_any();
-  (void)model_.num_states();
+  (void)model_.num_states();  // refuses what is too large before any table is made
   (void)model_.num_actions();
   collect_slots();
   read_probabilities(root, "InitialStateBelief", SlotKind::state_before, model_.start);
