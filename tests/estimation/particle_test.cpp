@@ -207,6 +207,29 @@ TEST(ParticlePosterior, ImpossibleObservationsAreCountedAndSkipped) {
   EXPECT_EQ(posterior.report().rows, 2);
 }
 
+// Also by the moves, which look at the stored rows again.
+TEST(ParticlePosterior, AnImpossibleObservationIsAMissingOne) {
+  PomdpParts parts = model_of(2, Timing::before, 0.0, 10).parts();
+  std::vector<double> sensors;
+  for (const double p : {0.7, 0.2, 0.6, 0.3}) sensors.insert(sensors.end(), {p, 0.9 - p, 0.1, 0.0});
+  parts.sensors = ObservationModel(2, 2, 4, sensors);
+  const Pomdp model(parts);
+  const Trajectory rows = test::play_uniformly(model, 3000, 0.0, 12);
+  const auto moments_with = [&](Observation odd) {
+    Rng rng({5, 0, Role::test});
+    ParticlePosterior posterior(model, options_of(ParticleMove::window, 100), rng);
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+      posterior.update(rows.actions[t], t == 40 ? odd : rows.observations[t], rng);
+    }
+    EXPECT_GT(posterior.report().accepted, 0);
+    return posterior.moments();
+  };
+  const auto impossible = moments_with(Observation{3});
+  const auto missing = moments_with(kMissing);
+  EXPECT_EQ(impossible.mean, missing.mean);
+  EXPECT_EQ(impossible.deviation, missing.deviation);
+}
+
 TEST(ParticlePosterior, ARowAllocatesNothing) {
   const Pomdp model = model_of(3, Timing::before, 0.0, 11);
   const Trajectory rows = test::play_uniformly(model, 2000, 0.1, 12);

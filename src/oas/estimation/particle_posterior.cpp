@@ -120,7 +120,8 @@ double ParticlePosterior::update(Action action, Observation observation, Rng& rn
   if (stores_rows() && rows_.size() >= static_cast<std::size_t>(options_.window)) summarise(rng);
   filter_.update(population_, action, observation, probabilities_);
   const double probability = observation == kMissing ? 1.0 : weights_.multiply(probabilities_);
-  if (stores_rows()) rows_.push_back({action, observation});
+  // Moves must skip what was skipped here, or it would drown all else.
+  if (stores_rows()) rows_.push_back({action, probability > 0.0 ? observation : kMissing});
   count_row(probability);
   if (weights_.effective_size() < options_.threshold()) rejuvenate(rng);
   if (stores_rows() && rows_.size() >= static_cast<std::size_t>(options_.window)) summarise(rng);
