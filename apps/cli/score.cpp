@@ -43,6 +43,7 @@ Json to_json(const std::vector<std::string>& names, const LogScore& score) {
 }
 
 std::string with_error(const ScoreMean& mean, bool sign) {
+  if (std::isnan(mean.value)) return "?";  // impossible under both
   const std::string value =
       sign ? fmt::format("{:+.6f}", mean.value) : fmt::format("{:.6f}", mean.value);
   return std::isfinite(mean.standard_error) ? fmt::format("{} ± {:.6f}", value, mean.standard_error)

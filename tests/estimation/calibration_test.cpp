@@ -113,6 +113,18 @@ TEST_P(CalibrationTimings, ABlindSensorIsNotTakenForASeeingOne) {
   EXPECT_LE(fooled, 3);
 }
 
+TEST(Calibration, TwoReadingsCannotTellThreeStatesApart) {
+  PomdpParts parts = calibration_model(Timing::before, 1).parts();
+  parts.observations = Labels(2, "observations");
+  parts.sensors = ObservationModel(3, 2, 2, std::vector<double>(12, 0.5));
+  const Pomdp model(parts);
+  SensorCounts counts(3, 2, 2);
+  for (std::size_t i = 0; i < 12; ++i) counts.values[i] = 100 + 30 * static_cast<int>(i % 5);
+  const Calibration result = calibrate(counts, model);
+  EXPECT_FALSE(result.suffices());
+  EXPECT_THAT(result.warnings.front(), HasSubstr("2 observations cannot tell 3 states apart"));
+}
+
 TEST(Calibration, AnUnseenRowNeedsAPrior) {
   const Pomdp model = calibration_model(Timing::before, 1);
   SensorCounts counts(3, 2, 4);

@@ -107,6 +107,12 @@ void add_alpha(const Pomdp& model, const CalibrationOptions& options, Calibratio
     if (scaled > noise.norm) alpha.lower = value * (1.0 - noise.norm / scaled);
     calibration.alpha.push_back(alpha);
     if (alpha.lower > 0.0) continue;
+    if (model.num_observations() < model.num_states()) {
+      calibration.warnings.push_back(
+          fmt::format("action '{}': {} observations cannot tell {} states apart, whatever the data",
+                      model.actions()[a], model.num_observations(), model.num_states()));
+      continue;
+    }
     std::int64_t rows = 0;
     for (State s{0}; s < model.num_states(); ++s) rows += calibration.counts.total(a, s);
     // The noise falls as one over the square root of the rows; half of alpha is aimed at.
