@@ -8,6 +8,7 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
+#include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -35,17 +36,17 @@ TransitionEstimate by_moments(const Pomdp& model, const CoverageCase& one, const
   const MomentSeries series = series_of(log);
   TransitionEstimate estimate = estimate_oas(series, inverses, model, {.regions = true});
   if (one.kind == ErrorBars::asymptotic) return estimate;
-  const std::vector<double> centre = moment_errors(series).centre;
+  const std::vector<double> ratios = moment_ratios(series.total());
   const BootstrapOptions options{one.resamples, kSeed};
   const Resampled resampled =
       one.kind == ErrorBars::block_bootstrap
-          ? resample_batches(series, centre, options, {1})
+          ? resample_batches(series, options, {1})
           : resample_parametric(model.with_transition(estimate.transition), log,
                                 [&](const LogBlock& again) {
-                                  return moment_ratios(series_of(again).total(), centre);
+                                  return moment_ratios(series_of(again).total(), ratios);
                                 },
                                 options, {1});
-  set_bootstrap_errors(resampled, centre, one.kind, estimate);
+  set_bootstrap_errors(resampled, one.kind, estimate);
   return estimate;
 }
 
@@ -68,8 +69,7 @@ TransitionEstimate by_likelihood(const Pomdp& model, const CoverageCase& one, co
                                                      estimate.transition, {});
                                 },
                                 options, {1});
-  const auto values = estimate.transition.values();
-  set_bootstrap_errors(resampled, {values.begin(), values.end()}, one.kind, estimate);
+  set_bootstrap_errors(resampled, one.kind, estimate);
   return estimate;
 }
 
@@ -91,16 +91,31 @@ Held holds(const ConfidenceRegion& region, const TransitionEstimate& estimate,
   return held;
 }
 
+Pomdp model_of(const CoverageCase& one) {
+  for (const ProblemInfo& info : problems()) {
+    if (one.problem != nullptr && info.name == one.problem) return info.make();
+  }
+  RandomPomdpOptions random;
+  random.num_observations = 4;
+  random.timing = one.timing;
+  random.min_alpha = 0.3;
+  Rng rng({7, 0, Role::problem});
+  return random_pomdp(random, rng).model;
+}
+
 Coverage of_one(const TransitionEstimate& estimate, std::span<const double> truth) {
   Coverage result;
   const std::size_t num_rows = estimate.visits.size();
   for (std::size_t i = 0; i < truth.size(); ++i) {
     result.entry += truth[i] >= estimate.lower[i] && truth[i] <= estimate.upper[i];
+    if (!std::isfinite(estimate.standard_error[i])) continue;
     const double z = (truth[i] - estimate.transition.values()[i]) / estimate.standard_error[i];
     result.mean_square += z * z;
+    result.empty += estimate.upper[i] - estimate.lower[i] < 0.5 * estimate.standard_error[i];
   }
   result.entry /= static_cast<double>(truth.size());
   result.mean_square /= static_cast<double>(truth.size());
+  result.empty /= static_cast<double>(truth.size());
   Held all;
   for (std::size_t row = 0; row < num_rows; ++row) {
     const Held mine = holds(estimate.row_region, estimate, truth, row);
@@ -120,17 +135,12 @@ Coverage of_one(const TransitionEstimate& estimate, std::span<const double> trut
 }  // namespace
 
 std::string CoverageCase::name() const {
-  return fmt::format("{}, {}, {}, {}", to_string(timing), policy,
+  return fmt::format("{}, {}, {}, {}", problem != nullptr ? problem : to_string(timing), policy,
                      likelihood ? "oas-ml" : "oas-overlap", to_string(kind));
 }
 
 Coverage measure_coverage(const CoverageCase& one) {
-  RandomPomdpOptions random;
-  random.num_observations = 4;
-  random.timing = one.timing;
-  random.min_alpha = 0.3;
-  Rng rng({7, 0, Role::problem});
-  const Pomdp model = random_pomdp(random, rng).model;
+  const Pomdp model = model_of(one);
   PolicyOptions policy;
   policy.name = one.policy;
   if (policy.name == "belief") policy.min_action_probability = 0.1;
@@ -151,9 +161,10 @@ Coverage measure_coverage(const CoverageCase& one) {
     mean.all += run.all;
     mean.all_l1 += run.all_l1;
     mean.mean_square += run.mean_square;
+    mean.empty += run.empty;
   }
-  for (double* share :
-       {&mean.entry, &mean.row, &mean.row_l1, &mean.all, &mean.all_l1, &mean.mean_square}) {
+  for (double* share : {&mean.entry, &mean.row, &mean.row_l1, &mean.all, &mean.all_l1,
+                        &mean.mean_square, &mean.empty}) {
     *share /= static_cast<double>(one.runs);
   }
   return mean;

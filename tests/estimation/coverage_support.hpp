@@ -9,7 +9,7 @@
 
 namespace oas::test {
 
-/// Logs of a random 3x3x4 model, estimated again and again.
+/// Logs of a random 3x3x4 model, or of a ready-made problem, estimated again and again.
 struct CoverageCase {
   Timing timing = Timing::before;
   const char* policy = "uniform";
@@ -18,6 +18,7 @@ struct CoverageCase {
   std::size_t runs = 100;
   std::size_t steps = 12'000;
   int resamples = 100;
+  const char* problem = nullptr;  ///< a name; its timing is then the one taken
 
   [[nodiscard]] std::string name() const;
 };
@@ -33,6 +34,7 @@ struct Coverage {
   double all = 0.0;          ///< runs in which all bands hold
   double all_l1 = 0.0;       ///< runs in which all L1 balls hold
   double mean_square = 0.0;  ///< of error / standard error
+  double empty = 0.0;        ///< entries with an error and yet an interval of no width
 };
 
 [[nodiscard]] Coverage measure_coverage(const CoverageCase& one);

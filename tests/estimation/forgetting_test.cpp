@@ -144,6 +144,42 @@ TEST_P(ForgettingTimings, IntervalsFollowTheWeights) {
   EXPECT_NEAR(static_cast<double>(by_moments) / entries, 0.95, 0.035);
 }
 
+// A half-life of 200 rows leaves less than nine batches of 64 rows with any weight to speak of:
+// no spread is to be had from them, however many there are.
+TEST_P(ForgettingTimings, FewBatchesOfWeightGiveNoErrorBars) {
+  const Pomdp model = drift_model(GetParam(), 1);
+  const LeftInverses inverses(model);
+  const Trajectory played = test::play_uniformly(model, 20'000, 0.0, 3);
+  const auto series_of = [&](const Forgetting& forgetting) {
+    FoldOptions fold;
+    fold.forgetting = forgetting;
+    PairFolder folder(inverses, model.timing(), fold);
+    folder.add(played.actions, played.observations, {});
+    MomentSeries series = folder.finish();
+    series.forget(forgetting);
+    return series;
+  };
+  // Batches of b rows at half-life h: n_eff/b = 2h/(b ln 2).
+  const MomentSeries few = series_of({200.0, 0});
+  EXPECT_NEAR(few.effective_batches(), 400.0 / std::log(2.0) / 64.0, 0.2);
+  EXPECT_TRUE(estimate_oas(few, inverses, model).standard_error.empty());
+  const MomentSeries enough = series_of({400.0, 0});
+  EXPECT_NEAR(enough.effective_batches(), 800.0 / std::log(2.0) / 64.0, 0.2);
+  EXPECT_FALSE(estimate_oas(enough, inverses, model).standard_error.empty());
+  EXPECT_EQ(series_of({}).effective_batches(), static_cast<double>(series_of({}).batches.size()));
+}
+
+TEST_P(ForgettingTimings, AnyHalfLifeThatIsAllowedWorks) {
+  const Pomdp model = drift_model(GetParam(), 1);
+  TransitionLikelihood rows(model);
+  const Trajectory played = test::play_uniformly(model, 2000, 0.0, 3);
+  rows.append(played.actions, played.observations);
+  const TransitionEstimate estimate =
+      estimate_likelihood(with_forgetting(likelihood_rows(rows, {1}), {1.0, 0}),
+                          {TransitionModel::uniform(3, 2)}, model, {});
+  EXPECT_NEAR(*estimate.effective_rows, 3.0, 1e-6);
+}
+
 // A run in which T moves at a steady pace from that of one model to that of another.
 Trajectory drifting(const Pomdp& from, const Pomdp& to, std::size_t steps, std::uint64_t seed) {
   Rng rng({seed, 1, Role::test});

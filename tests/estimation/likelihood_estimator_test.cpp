@@ -14,6 +14,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/transition_error.hpp"
+#include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -124,6 +125,18 @@ TEST_P(LikelihoodTimings, SensorsThatShowTheStateGiveCounts) {
       EXPECT_NEAR(result.transition.values()[i], (counts[i] + prior) / total, 2e-3);
     }
     EXPECT_NEAR(result.standard_error[0], std::sqrt(0.75 * 0.25 / (counts[0] + counts[1])), 1e-3);
+  }
+  // A prior that weighs as much as the log adds as much information, and intervals are around what
+  // is then the estimate.
+  LikelihoodEstimatorOptions options;
+  options.climb.tolerance = 1e-10;
+  options.climb.prior = 600.0;
+  const TransitionEstimate result = estimate(rows, model, options);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double total = counts[i / 2 * 2] + counts[i / 2 * 2 + 1] + 1200.0;
+    const double value = result.transition.values()[i];
+    EXPECT_NEAR(result.standard_error[i], std::sqrt(value * (1.0 - value) / total), 1e-4);
+    EXPECT_NEAR(0.5 * (result.lower[i] + result.upper[i]), value, 1e-9);
   }
 }
 
@@ -267,6 +280,24 @@ TEST(LikelihoodEstimator, KnownZerosStay) {
   EXPECT_EQ(result.status, LikelihoodStatus::converged);
 }
 
+// Plain expectation-maximisation makes entries smaller for hundreds of passes. They must not become
+// 0, which would say that they are known to be impossible.
+TEST(LikelihoodEstimator, EntriesThatShrinkAwayKeepTheirErrors) {
+  const Pomdp model = machine_maintenance();
+  LikelihoodEstimatorOptions options;
+  options.climb.accelerate = false;
+  options.climb.max_passes = 3000;
+  options.climb.tolerance = 1e-7;
+  const TransitionEstimate result = estimate(simulated(model, 3000, 10), model, options);
+  double smallest = 1.0;
+  for (std::size_t i = 0; i < result.transition.values().size(); ++i) {
+    smallest = std::min(smallest, result.transition.values()[i]);
+    EXPECT_FALSE(result.standard_error[i] == 0.0) << i;
+  }
+  EXPECT_GT(smallest, 0.0);
+  EXPECT_LT(smallest, 1e-100);
+}
+
 TEST(LikelihoodEstimator, WrongOptionsAreNamed) {
   const auto message = [](auto options) -> std::string {
     try {
@@ -288,6 +319,20 @@ TEST(LikelihoodEstimator, WrongOptionsAreNamed) {
   options.tolerance = 1.0;
   options.max_passes = 0;
   EXPECT_THAT(message(options), HasSubstr("max_passes is 0"));
+}
+
+// Whether there are rows enough for error bars or not: a row that hardly any row speaks of is not
+// determined.
+TEST(LikelihoodEstimator, ShortLogsDetermineLittle) {
+  const Pomdp model = robot_corridor();
+  EXPECT_EQ(estimate(simulated(model, 3, 1), model).flagged.size(), 15U);
+  const TransitionEstimate below = estimate(simulated(model, 1023, 1), model);
+  const TransitionEstimate above = estimate(simulated(model, 1026, 1), model);
+  EXPECT_TRUE(below.standard_error.empty());
+  EXPECT_FALSE(above.standard_error.empty());
+  EXPECT_EQ(below.flagged.size(), above.flagged.size());
+  EXPECT_GT(below.flagged.size(), 5U);
+  EXPECT_EQ(below.status, EstimateStatus::flagged);
 }
 
 TEST(LikelihoodEstimator, RefusesALogWithoutTransitions) {

@@ -125,6 +125,75 @@ TEST_F(LogEstimation, WarnsWhenSomeActionsWereCertain) {
               ::testing::Contains(HasSubstr("1 of 5000 rows have propensity 1")));
 }
 
+TEST_F(LogEstimation, WarnsWhenOneRowWeighsTooMuch) {
+  const Pomdp model = robot_corridor();
+  Trajectory rows = play(model, "belief", 5000, 0);
+  const auto heavy = ::testing::Contains(HasSubstr("smallest propensity"));
+  EXPECT_THAT(
+      estimate_from_logs(model, std::vector{write(model, rows, "log.csv")}, moments()).warnings,
+      ::testing::Not(heavy));
+  rows.propensities[17] = 1e-4;
+  EXPECT_THAT(
+      estimate_from_logs(model, std::vector{write(model, rows, "log.csv")}, moments()).warnings,
+      heavy);
+}
+
+// Every file ends a batch; a batch of one pair is none.
+TEST_F(LogEstimation, ManySmallFilesGiveNoErrorBars) {
+  const Pomdp model = pest_control();
+  std::vector<std::string> paths;
+  for (std::uint32_t r = 0; r < 20; ++r) {
+    paths.push_back(write(model, play(model, "uniform", 2, r), std::to_string(r) + ".csv"));
+  }
+  const TransitionEstimate estimate = estimate_from_logs(model, paths, moments());
+  EXPECT_EQ(estimate.num_batches, 20);
+  EXPECT_TRUE(estimate.standard_error.empty());
+  EXPECT_THAT(estimate.warnings, ::testing::Contains(HasSubstr("too few pairs")));
+}
+
+TEST_F(LogEstimation, OptionsThatAnEstimatorDoesNotLookAtAreRefused) {
+  const Pomdp model = pest_control();
+  const std::vector<std::string> log = {write(model, play(model, "uniform", 2000, 0), "log.csv")};
+  for (const char* name : {"oas-overlap", "oas-weighted", "particle", "spectral"}) {
+    LogEstimationOptions options;
+    options.estimator = name;
+    options.prior = 5.0;
+    EXPECT_THAT(message(model, log, options), HasSubstr("cannot use a prior of 5"));
+    options.prior = 0.0;
+    options.confidence = 7.0;
+    EXPECT_THAT(message(model, log, options), HasSubstr("confidence is 7"));
+  }
+}
+
+// With a prior the estimate is not where the log fits best, which is no fault of the sensors.
+TEST_F(LogEstimation, APriorIsNotAskedToFit) {
+  const Pomdp model = pest_control();
+  const std::vector<std::string> log = {write(model, play(model, "uniform", 3000, 0), "log.csv")};
+  LogEstimationOptions options;
+  EXPECT_TRUE(estimate_from_logs(model, log, options).fit_p_value.has_value());
+  options.prior = 100.0;
+  EXPECT_FALSE(estimate_from_logs(model, log, options).fit_p_value.has_value());
+}
+
+// What is said of a row speaks of the error bars that are shown.
+TEST_F(LogEstimation, PoorRowsAreThoseOfTheErrorBarsInUse) {
+  const Pomdp model = machine_maintenance();
+  const std::vector<std::string> log = {write(model, play(model, "belief", 3000, 0), "log.csv")};
+  LogEstimationOptions options;
+  options.error_bars = ErrorBars::block_bootstrap;
+  options.resamples = 20;
+  const TransitionEstimate estimate = estimate_from_logs(model, log, options);
+  int poor = 0;
+  for (std::size_t row = 0; row < estimate.standard_error.size(); row += 4) {
+    const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(row);
+    poor += *std::max_element(first, first + 4) > 0.1;
+  }
+  const auto said = std::count_if(
+      estimate.warnings.begin(), estimate.warnings.end(),
+      [](const std::string& text) { return text.find("poorly determined") != std::string::npos; });
+  EXPECT_EQ(said, poor);
+}
+
 TEST_F(LogEstimation, TheFirstBadFileIsReported) {
   const Pomdp model = pest_control();
   const std::string good = write(model, play(model, "uniform", 100, 0), "good.csv");

@@ -1,6 +1,7 @@
 #include "oas/counts/pair_folder.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -30,6 +31,12 @@ PairMoments MomentSeries::total() const {
   return sum;
 }
 
+double MomentSeries::effective_batches() const {
+  if (weights.empty()) return static_cast<double>(batches.size());
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  return sum * sum / std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
+}
+
 void MomentSeries::append(MomentSeries other) {
   std::move(other.batches.begin(), other.batches.end(), std::back_inserter(batches));
   for (const auto& [first, end] : other.spans) spans.emplace_back(rows + first, rows + end);
@@ -52,6 +59,7 @@ void MomentSeries::forget(const Forgetting& forgetting) {
     std::for_each(batches[b].sums.begin(), batches[b].sums.end(),
                   [&](double& sum) { sum *= weight; });
     kept.push_back(std::move(batches[b]));
+    weights.push_back(weight);
   }
   batches = std::move(kept);
   spans.clear();

@@ -21,6 +21,7 @@ struct MomentSeries {
   std::vector<PairMoments> batches;
   /// With forgetting, the rows [first, end) of each batch, counted from the start of the log.
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+  std::vector<double> weights;  ///< of each batch, after forget(); empty: 1
   std::int64_t rows = 0;
   std::int64_t runs = 0;
   std::int64_t missing = 0;          ///< rows without observation
@@ -29,6 +30,8 @@ struct MomentSeries {
 
   /// Sum over all batches, in order.
   [[nodiscard]] PairMoments total() const;
+  /// (Σw)²/Σw²: how many batches of equal weight these are worth.
+  [[nodiscard]] double effective_batches() const;
   void append(MomentSeries other);
   /// Weights each batch by the mean weight of its rows, now that their age is known; those without
   /// any are dropped. Once, after the last append().

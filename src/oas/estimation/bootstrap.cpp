@@ -112,12 +112,14 @@ class RowBlocks {
   // First rows of the blocks, and the end.
   static std::vector<std::size_t> cut(const TransitionLikelihood& rows) {
     const std::size_t count = std::clamp(rows.rows() / kBlockRows, kFewestBlocks, kMostBlocks);
+    const std::size_t shortest = rows.rows() / count;
     const auto runs = rows.run_starts();
     std::vector<std::size_t> cuts;
     for (std::size_t b = 0; b < count; ++b) {
-      std::size_t first = rows.rows() * b / count;
-      if (runs.size() >= count) first = *(std::upper_bound(runs.begin(), runs.end(), first) - 1);
-      if (cuts.empty() || first > cuts.back()) cuts.push_back(first);
+      const std::size_t first = rows.rows() * b / count;
+      const std::size_t run = *(std::upper_bound(runs.begin(), runs.end(), first) - 1);
+      // Moved by less than a block, no two cuts can meet.
+      cuts.push_back(first - run < shortest ? run : first);
     }
     cuts.push_back(rows.rows());
     return cuts;
@@ -170,6 +172,7 @@ void BootstrapOptions::validate() const {
 
 std::vector<double> moment_ratios(const PairMoments& total, const std::vector<double>& otherwise) {
   std::vector<double> ratios = otherwise;
+  ratios.resize(total.sums.size(), 0.0);
   const auto n = static_cast<std::size_t>(total.num_states);
   for (std::size_t first = 0; first < total.sums.size(); first += n) {
     const auto row = total.sums.begin() + static_cast<std::ptrdiff_t>(first);
@@ -181,11 +184,12 @@ std::vector<double> moment_ratios(const PairMoments& total, const std::vector<do
   return ratios;
 }
 
-Resampled resample_batches(const MomentSeries& series, const std::vector<double>& centre,
-                           const BootstrapOptions& options, Parallelism parallelism) {
+Resampled resample_batches(const MomentSeries& series, const BootstrapOptions& options,
+                           Parallelism parallelism) {
   options.validate();
   OAS_REQUIRE(series.batches.size() >= kFewestBlocks, "{} batches; at least {} are needed",
               series.batches.size(), kFewestBlocks);
+  const std::vector<double> centre = moment_ratios(series.total());
   Resampled resampled;
   resampled.pieces = series.batches.size();
   resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
@@ -235,27 +239,26 @@ Resampled resample_blocks(const Pomdp& model, const TransitionLikelihood& rows,
   return resampled;
 }
 
-void set_bootstrap_errors(const Resampled& resampled, std::vector<double> centre, ErrorBars kind,
+void set_bootstrap_errors(const Resampled& resampled, ErrorBars kind,
                           TransitionEstimate& estimate) {
   if (estimate.standard_error.empty()) return;
+  const auto values = estimate.transition.values();
   JointErrors errors;
-  const std::size_t n = centre.size() / estimate.visits.size();
-  for (std::size_t first = 0; first < centre.size(); first += n) {
+  const std::size_t n = values.size() / estimate.visits.size();
+  for (std::size_t first = 0; first < values.size(); first += n) {
     errors.determined.push_back(std::isfinite(estimate.standard_error[first]) ? 1 : 0);
   }
   const std::size_t resamples = resampled.estimates.size();
   errors.degrees = resampled.degrees();
-  errors.factor.resize(static_cast<Eigen::Index>(centre.size()),
+  errors.factor.resize(static_cast<Eigen::Index>(values.size()),
                        static_cast<Eigen::Index>(resamples));
   for (std::size_t r = 0; r < resamples; ++r) {
     errors.factor.col(static_cast<Eigen::Index>(r)) =
-        VectorView(resampled.estimates[r].data(), static_cast<Eigen::Index>(centre.size()));
+        VectorView(resampled.estimates[r].data(), static_cast<Eigen::Index>(values.size()));
   }
   const Vector mean = errors.factor.rowwise().mean();
   errors.factor =
       (errors.factor.colwise() - mean) / std::sqrt(static_cast<double>(resamples) - 1.0);
-  errors.centre = std::move(centre);
-  const auto values = estimate.transition.values();
   set_error_bars(errors, values, estimate);
   if (!estimate.row_region.factor.empty()) add_regions(errors, values, estimate);
   estimate.error_bars = to_string(kind);

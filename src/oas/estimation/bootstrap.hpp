@@ -47,20 +47,19 @@ struct Resampled {
 };
 
 /// D(s,s')/D(s,·), not clipped but cut to [-1,2]; a row whose sum is not positive is that of
-/// `otherwise`.
+/// `otherwise` (empty: 0).
 [[nodiscard]] std::vector<double> moment_ratios(const PairMoments& total,
-                                                const std::vector<double>& otherwise);
+                                                const std::vector<double>& otherwise = {});
 
 /// moment_ratios() of batches drawn with replacement. O(resamples · batches · A S²).
 [[nodiscard]] Resampled resample_batches(const MomentSeries& series,
-                                         const std::vector<double>& centre,
                                          const BootstrapOptions& options,
                                          Parallelism parallelism = {});
 
 /// Maxima of the likelihood of blocks of rows drawn with replacement, from `estimate` on. Blocks
-/// are 16 to 128 stretches of equal length (of whole runs where there are more runs than blocks).
-/// A block in the middle of a run starts from the belief that `estimate` had there. Throws
-/// InvalidArgument below 1,024 rows.
+/// are 16 to 128 stretches of about equal length, that start with a run where one starts less than
+/// a block before. A block in the middle of a run starts from the belief that `estimate` had there.
+/// Throws InvalidArgument below 1,024 rows.
 [[nodiscard]] Resampled resample_blocks(const Pomdp& model, const TransitionLikelihood& rows,
                                         const TransitionModel& estimate,
                                         const LikelihoodOptions& climb,
@@ -72,9 +71,8 @@ struct Resampled {
                                               const TransitionModel& estimate,
                                               const LikelihoodOptions& climb);
 
-/// Replaces the error bars of `estimate` by the spread of `resampled`, around `centre`; rows
-/// without standard error keep none. Regions follow where there were some.
-void set_bootstrap_errors(const Resampled& resampled, std::vector<double> centre, ErrorBars kind,
-                          TransitionEstimate& estimate);
+/// Replaces the error bars of `estimate` by the spread of `resampled`; rows without standard error
+/// keep none. Regions follow where there were some.
+void set_bootstrap_errors(const Resampled& resampled, ErrorBars kind, TransitionEstimate& estimate);
 
 }  // namespace oas

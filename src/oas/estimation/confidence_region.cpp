@@ -40,15 +40,15 @@ double upper_quantile(std::vector<double>& values, double level) {
 }
 
 std::size_t row_length(const JointErrors& errors) {
-  return errors.centre.size() / errors.determined.size();
+  return static_cast<std::size_t>(errors.factor.rows()) / errors.determined.size();
 }
 
 void check_sizes(const JointErrors& errors, std::span<const double> values) {
   const auto entries = static_cast<std::size_t>(errors.factor.rows());
-  OAS_REQUIRE(entries == values.size() && errors.centre.size() == entries &&
-                  !errors.determined.empty() && entries % errors.determined.size() == 0,
-              "errors of {} entries around {} centres in {} rows for {} values", entries,
-              errors.centre.size(), errors.determined.size(), values.size());
+  OAS_REQUIRE(entries == values.size() && !errors.determined.empty() &&
+                  entries % errors.determined.size() == 0,
+              "errors of {} entries in {} rows for {} values", entries, errors.determined.size(),
+              values.size());
 }
 
 // The same covariance with as few columns as it needs.
@@ -109,8 +109,8 @@ RowDraws draw_rows(const JointErrors& errors, const std::vector<double>& standar
 }
 
 // Fills one region from critical values and radii of rows.
-void fill_region(std::span<const double> centre, std::span<const double> values,
-                 const std::vector<double>& standard_error, ConfidenceRegion& region) {
+void fill_region(std::span<const double> values, const std::vector<double>& standard_error,
+                 ConfidenceRegion& region) {
   const std::size_t n = values.size() / region.factor.size();
   region.lower.resize(values.size());
   region.upper.resize(values.size());
@@ -118,8 +118,8 @@ void fill_region(std::span<const double> centre, std::span<const double> values,
     const double factor = region.factor[i / n];
     const bool known = std::isfinite(factor) && std::isfinite(standard_error[i]);
     const double half = known ? factor * standard_error[i] : 2.0;
-    region.lower[i] = std::min(values[i], std::clamp(centre[i] - half, 0.0, 1.0));
-    region.upper[i] = std::max(values[i], std::clamp(centre[i] + half, 0.0, 1.0));
+    region.lower[i] = std::max(0.0, values[i] - half);
+    region.upper[i] = std::min(1.0, values[i] + half);
   }
   for (double& radius : region.l1) {
     radius = std::isfinite(radius) ? std::min(radius, kWholeSimplex) : kWholeSimplex;
@@ -127,8 +127,8 @@ void fill_region(std::span<const double> centre, std::span<const double> values,
 }
 
 // Bonferroni's for every row, and for all rows at once.
-void bonferroni(std::span<const double> centre, std::span<const double> values,
-                std::size_t num_rows, double degrees, TransitionEstimate& estimate) {
+void bonferroni(std::span<const double> values, std::size_t num_rows, double degrees,
+                TransitionEstimate& estimate) {
   const std::size_t n = values.size() / num_rows;
   // Two entries that sum to 1 have one error.
   const auto per_row = static_cast<double>(n == 2 ? 1 : n);
@@ -147,7 +147,7 @@ void bonferroni(std::span<const double> centre, std::span<const double> values,
                                                  : std::numeric_limits<double>::quiet_NaN());
       region.l1.push_back(factor * sum);
     }
-    fill_region(centre, values, estimate.standard_error, region);
+    fill_region(values, estimate.standard_error, region);
   };
   estimate.row_region = {};
   estimate.joint_region = {};
@@ -170,10 +170,8 @@ void set_error_bars(const JointErrors& errors, std::span<const double> values,
     const double error = errors.factor.row(static_cast<Eigen::Index>(i)).norm();
     const double half = critical * error;
     estimate.standard_error[i] = known ? error : std::numeric_limits<double>::quiet_NaN();
-    estimate.lower[i] =
-        known ? std::min(values[i], std::clamp(errors.centre[i] - half, 0.0, 1.0)) : 0.0;
-    estimate.upper[i] =
-        known ? std::max(values[i], std::clamp(errors.centre[i] + half, 0.0, 1.0)) : 1.0;
+    estimate.lower[i] = known ? std::max(0.0, values[i] - half) : 0.0;
+    estimate.upper[i] = known ? std::min(1.0, values[i] + half) : 1.0;
   }
 }
 
@@ -184,7 +182,7 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
               estimate.standard_error.size(), values.size());
   const std::size_t num_rows = errors.determined.size();
   if (values.size() > kMostEntries) {
-    return bonferroni(errors.centre, values, num_rows, errors.degrees, estimate);
+    return bonferroni(values, num_rows, errors.degrees, estimate);
   }
   RowDraws draws = draw_rows(errors, estimate.standard_error);
   // A row with one free direction is a single entry, whatever the draws say.
@@ -217,16 +215,15 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
                                                  : std::numeric_limits<double>::quiet_NaN());
     estimate.joint_region.l1.push_back(wider * estimate.row_region.l1[row]);
   }
-  fill_region(errors.centre, values, estimate.standard_error, estimate.row_region);
-  fill_region(errors.centre, values, estimate.standard_error, estimate.joint_region);
+  fill_region(values, estimate.standard_error, estimate.row_region);
+  fill_region(values, estimate.standard_error, estimate.joint_region);
 }
 
 void add_bonferroni_regions(std::span<const double> values, TransitionEstimate& estimate) {
   if (estimate.standard_error.empty()) return;
   OAS_REQUIRE(estimate.standard_error.size() == values.size() && !estimate.visits.empty(),
               "{} standard errors for {} values", estimate.standard_error.size(), values.size());
-  bonferroni(values, values, estimate.visits.size(), std::numeric_limits<double>::infinity(),
-             estimate);
+  bonferroni(values, estimate.visits.size(), std::numeric_limits<double>::infinity(), estimate);
 }
 
 }  // namespace oas

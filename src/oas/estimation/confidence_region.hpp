@@ -13,20 +13,24 @@ namespace oas {
 /// normal g, so that factor · factorᵀ is their covariance.
 struct JointErrors {
   Matrix factor;                 ///< [a][s][s'] × k
-  std::vector<double> centre;    ///< [a][s][s']: what intervals are around, before any clipping
   std::vector<char> determined;  ///< [a][s]: 0 where the row's errors are not known
   /// Of freedom, behind the factor (batches or resamples less one); ∞: it is exact.
   double degrees = std::numeric_limits<double>::infinity();
 };
 
 /// Fills standard_error, lower and upper of `estimate`, whose transition is given by `values`, at
-/// its confidence: centre ± t · se, cut to [0,1] and stretched to hold the value. Rows that are not
-/// determined get NaN and [0,1]. Takes rows of S entries. Throws InvalidArgument when sizes differ.
+/// its confidence: value ± t · se, cut to [0,1]. Rows that are not determined get NaN and [0,1].
+/// Takes rows of S entries. Throws InvalidArgument when sizes differ.
+///
+/// Intervals are around the value, which keeps to 0 <= T, and not around the point that an estimate
+/// without that bound would be: the latter leaves intervals of no width at 0 in a twentieth of all
+/// cases, and far more where the likelihood is no parabola up to there. Around the value they are
+/// never empty, and where an entry is at its bound they hold more often than they promise.
 void set_error_bars(const JointErrors& errors, std::span<const double> values,
                     TransitionEstimate& estimate);
 
 /// Adds the simultaneous regions to error bars that are there. The critical value c of a band
-/// centre ± c · se is the quantile of max |error_i / se_i| over the entries that are to be held
+/// value ± c · se is the quantile of max |error_i / se_i| over the entries that are to be held
 /// together (sup-t band; Montiel Olea and Plagborg-Møller 2019), the radius in L1 that of
 /// Σ_{s'} |error|, over draws of g (10,000, fewer for large models, always the same), divided by
 /// the root of a chi-square draw where `degrees` is finite. Radii for all rows at once are those of

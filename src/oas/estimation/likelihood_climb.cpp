@@ -13,6 +13,7 @@ constexpr int kBatches = 512;
 constexpr Eigen::Index kMostCoordinates = 600;  // beyond, solving costs more than passes
 constexpr double kLeastCaution = 1e-8;          // keeps the system regular where nothing is seen
 constexpr double kNearZero = 1e-4;              // an entry never shrinks by more in one step
+constexpr double kSmallestEntry = 1e-300;
 constexpr int kMostAttempts = 4;
 constexpr std::size_t kMostChanges = 12;
 
@@ -49,6 +50,7 @@ LikelihoodEstimate LikelihoodClimb::run(const TransitionModel& start) {
   }
   estimate.passes = passes_;
   estimate.to_gain = best.to_gain;
+  estimate.objective = best.objective;
   estimate.transition = std::move(best.transition);
   estimate.pass = std::move(best.pass);
   return estimate;
@@ -85,7 +87,8 @@ LikelihoodClimb::Point LikelihoodClimb::visit(const TransitionModel& transition,
   return point;
 }
 
-// T(s,·) ∝ expected counts; a row without any stays as it is.
+// T(s,·) ∝ expected counts; a row without any stays as it is. An entry on its way to 0 never gets
+// there: 0 would say that it is known to be impossible.
 void LikelihoodClimb::maximize_expectation(Point& point) const {
   const TransitionModel& transition = point.transition;
   const auto n = static_cast<std::size_t>(transition.num_states());
@@ -95,8 +98,9 @@ void LikelihoodClimb::maximize_expectation(Point& point) const {
     for (std::size_t i = first; i < first + n; ++i) total += point.counts[i];
     if (!(total > 0.0)) continue;
     for (std::size_t i = first; i < first + n; ++i) {
-      const double value = point.counts[i] / total;
-      if (value > 0.0) point.next_gain += point.counts[i] * std::log(value / values[i]);
+      if (values[i] == 0.0) continue;  // part of a known structure
+      const double value = std::max(point.counts[i] / total, kSmallestEntry);
+      point.next_gain += point.counts[i] * std::log(value / values[i]);
       values[i] = value;
     }
   }

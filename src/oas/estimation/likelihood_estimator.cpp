@@ -25,10 +25,8 @@ constexpr double kDoubtfulSensor = 0.05;
 constexpr double kBlindSensor = 1e-9;      // σ_S(Z_a)
 constexpr double kLeastInformation = 4.0;  // standard error 1/2: says nothing about a probability
 constexpr double kLoading = 0.01;          // square of an undetermined direction's entry
-constexpr double kPoorError = 0.1;
-constexpr double kNeverVisited = 1e-3;  // expected visits of a row
-constexpr const char* kUnvisited = "it was never visited";
-constexpr double kStartShare = 0.02;  // of uniform in a start
+constexpr double kNeverVisited = 1e-3;     // expected visits of a row
+constexpr double kStartShare = 0.02;       // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
 
 // The score at `at` with `step` moved from the coordinate's reference to its entry.
@@ -44,7 +42,7 @@ Vector score_at(const LikelihoodFunction& likelihood, const TransitionModel& at,
 // The errors of all entries: covariance (information)⁻¹ in the directions that have some. Rows that
 // the others touch are not determined.
 JointErrors likelihood_errors(const TransitionModel& at, const Matrix& information,
-                              const Vector& score, const Matrix& spread) {
+                              const Matrix& spread) {
   const FreeCoordinates free(at);
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
   const Vector& values = eigen.eigenvalues();
@@ -53,7 +51,6 @@ JointErrors likelihood_errors(const TransitionModel& at, const Matrix& informati
   const Eigen::Index known = values.size() - unknown;
   Matrix factor =
       vectors.rightCols(known) * values.tail(known).cwiseSqrt().cwiseInverse().asDiagonal();
-  const Vector step = factor * (factor.transpose() * score);  // to the maximum without bounds
   if (spread.size() > 0) {  // J⁻¹ V J⁻¹ = (J⁻¹ √V)(J⁻¹ √V)ᵀ
     const Eigen::SelfAdjointEigenSolver<Matrix> parts(spread);
     factor = factor *
@@ -62,11 +59,7 @@ JointErrors likelihood_errors(const TransitionModel& at, const Matrix& informati
   }
   JointErrors errors;
   errors.factor = free.expand(factor);
-  const Vector moved = free.expand(step);
   const Matrix loading = free.expand(vectors.leftCols(unknown));
-  for (std::size_t i = 0; i < at.values().size(); ++i) {
-    errors.centre.push_back(at.values()[i] + moved(static_cast<Eigen::Index>(i)));
-  }
   for (Eigen::Index first = 0; first < loading.rows(); first += at.num_states()) {
     const double largest =
         loading.middleRows(first, at.num_states()).rowwise().squaredNorm().maxCoeff();
@@ -75,13 +68,34 @@ JointErrors likelihood_errors(const TransitionModel& at, const Matrix& informati
   return errors;
 }
 
-void add_error_bars(const LikelihoodRows& rows, const LikelihoodEstimate& climbed,
-                    const Pomdp& model, bool regions, TransitionEstimate& estimate) {
-  const ObservedInformation information =
+// Flags a row as never visited or for `reason`; null: only if it was never visited.
+void flag_row(const Pomdp& model, std::size_t row, const char* reason,
+              TransitionEstimate& estimate) {
+  if (estimate.visits[row] < kNeverVisited) reason = "it was never visited";
+  if (reason == nullptr) return;
+  const auto index = static_cast<int>(row);
+  estimate.flagged.push_back(
+      {Action{index / model.num_states()}, State{index % model.num_states()}, reason});
+}
+
+// Flags the rows that are not determined, and adds error bars where there are rows enough.
+void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, const Pomdp& model,
+                const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
+  ObservedInformation information =
       observed_information(rows.likelihood, climbed.transition, climbed.pass);
-  if (information.matrix.size() == 0) return;
   estimate.passes += information.passes;
-  const FreeCoordinates free(climbed.transition);
+  if (information.matrix.size() == 0) {
+    const bool known = FreeCoordinates(climbed.transition).size() == 0;  // by the structure
+    for (std::size_t row = 0; row < estimate.visits.size() && !known; ++row) {
+      flag_row(model, row, "the log is too short to tell", estimate);
+    }
+    return;
+  }
+  if (options.climb.prior > 0.0) {  // it knows what it would have seen
+    const std::vector<double> prior(climbed.transition.values().size(), options.climb.prior);
+    information.matrix +=
+        FreeCoordinates(climbed.transition).complete_information(climbed.transition, prior);
+  }
   Matrix spread;  // of the score, where that is not the information
   if (rows.squared) {
     const ObservedInformation squared = observed_information(rows.squared, climbed.transition,
@@ -90,18 +104,16 @@ void add_error_bars(const LikelihoodRows& rows, const LikelihoodEstimate& climbe
     if (squared.matrix.size() == 0) return;
     spread = squared.matrix;
   }
-  const JointErrors errors = likelihood_errors(climbed.transition, information.matrix,
-                                               free.reduce(climbed.pass.score.data()), spread);
+  const JointErrors errors = likelihood_errors(climbed.transition, information.matrix, spread);
   for (std::size_t row = 0; row < errors.determined.size(); ++row) {
     if (errors.determined[row] != 0) continue;
-    const auto index = static_cast<int>(row);
-    estimate.flagged.push_back(
-        {Action{index / model.num_states()}, State{index % model.num_states()},
-         estimate.visits[row] < kNeverVisited ? kUnvisited
-                                              : "the log does not tell its entries apart"});
+    flag_row(model, row, "the log does not tell its entries apart", estimate);
   }
+  const auto transitions =
+      std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
+  if (transitions < kFewestTransitions) return;
   set_error_bars(errors, climbed.transition.values(), estimate);
-  if (regions) add_regions(errors, climbed.transition.values(), estimate);
+  if (options.regions) add_regions(errors, climbed.transition.values(), estimate);
 }
 
 void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
@@ -126,24 +138,6 @@ void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
   }
   if (estimate.standard_error.empty()) {
     estimate.warnings.push_back("too few rows for error bars");
-    return;
-  }
-  for (std::size_t row = 0; row * n < estimate.standard_error.size(); ++row) {
-    const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(row * n);
-    const double worst = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
-    if (worst > kPoorError) {  // false for NaN: those rows are flagged already
-      estimate.warnings.push_back(fmt::format(
-          "row {} is poorly determined: standard error up to {:.2g}", name(row), worst));
-    }
-  }
-}
-
-void flag_unvisited(const Pomdp& model, TransitionEstimate& estimate) {
-  for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
-    if (estimate.visits[row] >= kNeverVisited) continue;
-    const auto index = static_cast<int>(row);
-    estimate.flagged.push_back(
-        {Action{index / model.num_states()}, State{index % model.num_states()}, kUnvisited});
   }
 }
 
@@ -174,8 +168,7 @@ LikelihoodEstimate best_climb(const LikelihoodRows& rows,
   for (const TransitionModel& start : starts) {
     LikelihoodEstimate next = maximize_likelihood(rows.likelihood, start, options);
     passes += next.passes;
-    const bool better = best.status == LikelihoodStatus::not_run ||
-                        next.pass.log_likelihood > best.pass.log_likelihood;
+    const bool better = best.status == LikelihoodStatus::not_run || next.objective > best.objective;
     if (better) best = std::move(next);
     if (best.status == LikelihoodStatus::converged && !weak) break;
   }
@@ -241,10 +234,13 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.log_likelihood = climbed.pass.log_likelihood;
   estimate.visits = row_sums(climbed.pass.counts, model.num_states());
   estimate.clipped.assign(estimate.visits.size(), 0.0);
-  if (options.error_bars && transitions >= kFewestTransitions) {
-    add_error_bars(rows, climbed, model, options.regions, estimate);
+  if (options.error_bars) {
+    judge_rows(rows, climbed, model, options, estimate);
+  } else {
+    for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
+      flag_row(model, row, nullptr, estimate);
+    }
   }
-  if (estimate.standard_error.empty()) flag_unvisited(model, estimate);
   estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);
   if (structured) {
     const TransitionModel transition = options.structure.expand(climbed.transition);

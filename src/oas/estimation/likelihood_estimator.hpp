@@ -48,12 +48,13 @@ struct LikelihoodRows {
 ///
 /// Standard errors from the observed information -∂²/∂T², by differences of the score along the
 /// A S (S-1) free coordinates where these are at most 60 (and the rows at most 20 million), else
-/// from the spread of the scores of many batches. Intervals T + d ± z se, cut to [0,1] and
-/// stretched to hold T; d is the step to the maximum without the bounds 0 and 1, hence 0 unless an
-/// entry is at a bound. Rows in which some direction has less information than a standard error of
-/// 1/2 are flagged: their entries have no standard error and the interval [0,1]. Rows that were
-/// never visited are set to uniform, the others stay where the climb left them. No error bars below
-/// 1,024 transitions. Within a structure all this is done on its reduced model, see there.
+/// from the spread of the scores of many batches; a prior adds the information of its imaginary
+/// transitions. Intervals T ± z se, cut to [0,1]. Rows in which some direction has less information
+/// than a standard error of 1/2 are flagged: their entries have no standard error and the interval
+/// [0,1]. Rows that were never visited are set to uniform, the others stay where the climb left
+/// them. Below 1,024 transitions rows are flagged all the same, but have no error bars; a log too
+/// short for an information at all (few rows, more than 60 coordinates) determines no row. Within a
+/// structure all this is done on its reduced model, see there.
 [[nodiscard]] TransitionEstimate estimate_likelihood(
     const LikelihoodRows& rows, const std::vector<TransitionModel>& starts, const Pomdp& model,
     const LikelihoodEstimatorOptions& options = {});

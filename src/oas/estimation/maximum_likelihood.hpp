@@ -38,6 +38,7 @@ struct LikelihoodEstimate {
   TransitionModel transition;
   LikelihoodPass pass;  ///< at `transition`
   double start_log_likelihood = 0.0;
+  double objective = 0.0;  ///< what was climbed: the log-likelihood, and the prior's part
   /// Log-likelihood that is judged to be still to be won.
   double to_gain = 0.0;
   int passes = 0;  ///< over the rows

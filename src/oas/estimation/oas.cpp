@@ -13,10 +13,10 @@ namespace oas {
 
 namespace {
 
-constexpr int kFewestBatches = 16;  // below, a spread over batches says too little
+constexpr double kFewestBatches = 16.0;  // below, a spread over batches says too little
+constexpr std::int64_t kFewestPairs = 1024;
 constexpr std::size_t kMostBatches = 512;
 constexpr double kWeakSensor = 0.05;  // σ_S(Z_a) below this deserves a warning
-constexpr double kLargeError = 0.1;   // so does a row whose entries are known to ± 0.1 only
 
 // Neighbours put together, so that at most kMostBatches are left.
 std::vector<PairMoments> merged_batches(const MomentSeries& series) {
@@ -78,19 +78,6 @@ void add_warnings(const Pomdp& model, TransitionEstimate& estimate) {
   }
   if (estimate.standard_error.empty()) {
     estimate.warnings.push_back("too few pairs for error bars");
-    return;
-  }
-  const auto n = static_cast<std::size_t>(model.num_states());
-  for (std::size_t start = 0; start < estimate.standard_error.size(); start += n) {
-    const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(start);
-    const double worst = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
-    if (worst > kLargeError) {  // false for NaN: those rows are flagged already
-      const auto row = static_cast<int>(start / n);
-      estimate.warnings.push_back(
-          fmt::format("row ({}, {}) is poorly determined: standard error up to {:.2g}",
-                      model.actions()[row / model.num_states()],
-                      model.states()[row % model.num_states()], worst));
-    }
   }
 }
 
@@ -103,15 +90,15 @@ void OasOptions::validate() const {
 
 JointErrors moment_errors(const MomentSeries& series) {
   JointErrors errors;
-  if (series.batches.size() < kFewestBatches) return errors;
+  if (series.effective_batches() < kFewestBatches) return errors;
   const PairMoments total = series.total();
+  if (total.total_pairs() < kFewestPairs) return errors;
   const std::vector<PairMoments> batches = merged_batches(series);
   const auto n = static_cast<std::size_t>(total.num_states);
-  const auto count = static_cast<double>(batches.size());
+  const double count = std::min(series.effective_batches(), static_cast<double>(batches.size()));
   errors.degrees = count - 1.0;
   errors.factor.setZero(static_cast<Eigen::Index>(total.sums.size()),
                         static_cast<Eigen::Index>(batches.size()));
-  errors.centre.assign(total.sums.size(), 0.0);
   for (std::size_t first = 0; first < total.sums.size(); first += n) {
     const auto row_sum = [&](const PairMoments& moments) {
       const auto begin = moments.sums.begin() + static_cast<std::ptrdiff_t>(first);
@@ -120,12 +107,11 @@ JointErrors moment_errors(const MomentSeries& series) {
     const double visits = row_sum(total);
     errors.determined.push_back(visits > 0.0 ? 1 : 0);
     if (visits <= 0.0) continue;
-    for (std::size_t i = first; i < first + n; ++i) errors.centre[i] = total.sums[i] / visits;
     for (std::size_t b = 0; b < batches.size(); ++b) {
       const double sum = row_sum(batches[b]);
       for (std::size_t i = first; i < first + n; ++i) {
         errors.factor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(b)) =
-            (batches[b].sums[i] - errors.centre[i] * sum) / visits *
+            (batches[b].sums[i] - total.sums[i] / visits * sum) / visits *
             std::sqrt(count / (count - 1.0));
       }
     }

@@ -29,15 +29,15 @@ struct OasOptions {
 ///
 /// Standard errors by the delta method over the batches b of the series, with
 /// R = D(s,s')/D(s,·):  se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the
-/// dependence between neighbouring pairs; intervals R ± t_{B-1} se, cut to [0,1] and stretched to
-/// hold T̂ where it was clipped. Neighbouring batches are put together when there are more than
-/// 512. O(B A S²).
+/// dependence between neighbouring pairs; intervals T̂ ± t_{B-1} se, cut to [0,1]. Neighbouring
+/// batches are put together when there are more than 512; batches of unequal weight count for
+/// B = (Σw)²/Σw². O(B A S²).
 [[nodiscard]] TransitionEstimate estimate_oas(const MomentSeries& series,
                                               const LeftInverses& inverses, const Pomdp& model,
                                               const OasOptions& options = {});
 
 /// The errors behind the bars of `estimate`, which must come from these moments: factor(i,b) =
-/// √(B/(B-1)) (D_b(s,s') - R D_b(s,·)) / D(s,·). Empty below 16 batches.
+/// √(B/(B-1)) (D_b(s,s') - R D_b(s,·)) / D(s,·). Empty below 16 batches or 1,024 pairs.
 [[nodiscard]] JointErrors moment_errors(const MomentSeries& series);
 
 /// The same from bare counts of pairs of weight 1; without error bars. In `after` timing this is

@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace oas {
+
+namespace {
+
+constexpr double kPoorError = 0.1;
+
+}  // namespace
 
 std::string TransitionEstimate::brief() const {
   if (status == EstimateStatus::not_run) return "not run";
@@ -19,6 +26,20 @@ std::string TransitionEstimate::brief() const {
   }
   if (!flagged.empty()) text += fmt::format(", {} rows of T not determined", flagged.size());
   return text;
+}
+
+void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate) {
+  const auto n = static_cast<std::size_t>(model.num_states());
+  for (std::size_t start = 0; start < estimate.standard_error.size(); start += n) {
+    const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(start);
+    const double worst = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
+    if (!(worst > kPoorError)) continue;  // NaN: the row is flagged already
+    const auto row = static_cast<int>(start / n);
+    estimate.warnings.push_back(
+        fmt::format("row ({}, {}) is poorly determined: standard error up to {:.2g}",
+                    model.actions()[row / model.num_states()],
+                    model.states()[row % model.num_states()], worst));
+  }
 }
 
 }  // namespace oas

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oas/core/index.hpp"
+#include "oas/model/pomdp.hpp"
 #include "oas/model/transition_model.hpp"
 
 namespace oas {
@@ -72,5 +73,8 @@ struct TransitionEstimate {
   /// One line: estimator, pairs, status.
   [[nodiscard]] std::string brief() const;
 };
+
+/// Warnings about rows whose entries are known to ± 0.1 only, or worse, and are not flagged.
+void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate);
 
 }  // namespace oas

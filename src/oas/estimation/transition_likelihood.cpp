@@ -148,7 +148,6 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
   OAS_REQUIRE(options.first_belief.empty() ||
                   options.first_belief.size() == static_cast<std::size_t>(num_states_),
               "a first belief over {} states for {}", options.first_belief.size(), num_states_);
-  options.forgetting.validate();
   return LikelihoodPassRunner(*this, transition, options, parallelism).run();
 }
 

@@ -139,26 +139,28 @@ TransitionEstimate estimate_from_logs(const ContinuousPomdp& model,
   const EstimatorInfo& info = find_estimator(options.estimator);
   OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic,
               "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
-  OAS_REQUIRE(
-      options.structure.empty() || info.kind == EstimatorKind::likelihood,
-      "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
-      info.name);
+  detail::require_used(info, options);
   OAS_REQUIRE(!options.forgetting.active(),
               "weights by age need finite observations; oas discretise makes such");
+  OAS_REQUIRE(info.kind == EstimatorKind::moments || info.kind == EstimatorKind::likelihood,
+              "estimator {} needs finite observations: oas discretise makes a model and a log with "
+              "such; oas-ml, oas-soft, oas-overlap and oas take real-valued ones",
+              options.estimator);
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);
     if (progress) progress(rows);
   };
+  TransitionEstimate estimate;
   if (info.kind == EstimatorKind::likelihood) {
-    return estimate_vectors(model, paths, options, parallelism, report);
+    estimate = estimate_vectors(model, paths, options, parallelism, report);
+  } else if (info.soft) {
+    estimate = estimate_soft(model, paths, options, report);
+  } else {
+    estimate = estimate_cells(model, paths, options, cells, parallelism, report);
   }
-  OAS_REQUIRE(info.kind == EstimatorKind::moments,
-              "estimator {} needs finite observations: oas discretise makes a model and a log with "
-              "such; oas-ml, oas-soft, oas-overlap and oas take real-valued ones",
-              options.estimator);
-  if (info.soft) return estimate_soft(model, paths, options, report);
-  return estimate_cells(model, paths, options, cells, parallelism, report);
+  warn_of_poor_rows(model.chain(), estimate);
+  return estimate;
 }
 
 }  // namespace oas

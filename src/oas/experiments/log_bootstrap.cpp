@@ -146,23 +146,23 @@ void bootstrap_moments(const MomentSetting& setting, const MomentSeries& series,
                        Parallelism parallelism, TransitionEstimate& estimate) {
   if (estimate.standard_error.empty()) return;
   const BootstrapOptions bootstrap = bootstrap_options(options);
-  const std::vector<double> centre = moment_errors(series).centre;
   Resampled resampled;
   if (options.error_bars == ErrorBars::block_bootstrap) {
-    resampled = resample_batches(series, centre, bootstrap, parallelism);
+    resampled = resample_batches(series, bootstrap, parallelism);
   } else {
     const LogBlock rows = read_rows(setting.model, paths, options.memory_limit);
     warn_of_reaction(setting.model, rows, estimate);
+    const std::vector<double> ratios = moment_ratios(series.total());
     resampled = resample_parametric(
         setting.model.with_transition(estimate.transition), rows,
         [&](const LogBlock& log) {
           PairFolder folder(setting.inverses, setting.model.timing(), setting.fold);
           fold_block(log, log.rows.propensities, folder);
-          return moment_ratios(folder.finish().total(), centre);
+          return moment_ratios(folder.finish().total(), ratios);
         },
         bootstrap, parallelism);
   }
-  set_bootstrap_errors(resampled, centre, options.error_bars, estimate);
+  set_bootstrap_errors(resampled, options.error_bars, estimate);
 }
 
 void bootstrap_likelihood(const Pomdp& model, const LogLikelihood& log,
@@ -193,8 +193,7 @@ void bootstrap_likelihood(const Pomdp& model, const LogLikelihood& log,
         },
         bootstrap, parallelism);
   }
-  const auto values = estimate.transition.values();
-  set_bootstrap_errors(resampled, {values.begin(), values.end()}, options.error_bars, estimate);
+  set_bootstrap_errors(resampled, options.error_bars, estimate);
 }
 
 }  // namespace oas

@@ -143,7 +143,8 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
   }
-  if (options.forgetting.active()) return estimate;  // older rows need not fit
+  // Older rows need not fit, nor need any where a prior has its say.
+  if (options.forgetting.active() || options.prior > 0.0) return estimate;
   const Pomdp fitted = model.with_transition(estimate.transition);
   SensorFitTest test(fitted);
   log.visit_rows([&](Action action, Observation observation, bool starts_run) {
@@ -158,12 +159,8 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   return estimate;
 }
 
-// The kinds of estimators that look at an option say so here.
-void require_used(const EstimatorInfo& info, const LogEstimationOptions& options) {
-  OAS_REQUIRE(
-      options.structure.empty() || info.kind == EstimatorKind::likelihood,
-      "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
-      info.name);
+// What only logs of finite observations can have, beside detail::require_used().
+void require_usable(const EstimatorInfo& info, const LogEstimationOptions& options) {
   options.forgetting.validate();
   OAS_REQUIRE(!options.forgetting.active() ||
                   (info.kind != EstimatorKind::posterior && info.kind != EstimatorKind::spectral),
@@ -172,6 +169,10 @@ void require_used(const EstimatorInfo& info, const LogEstimationOptions& options
               "a bootstrap knows no weights by age; take asymptotic error bars");
   OAS_REQUIRE(options.structure.empty() || options.error_bars == ErrorBars::asymptotic,
               "a bootstrap cannot keep to a structure; take asymptotic error bars");
+  OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic || info.kind == EstimatorKind::moments ||
+                  info.kind == EstimatorKind::likelihood,
+              "error bars are {}; estimator '{}' has none of that kind",
+              to_string(options.error_bars), options.estimator);
 }
 
 TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,
@@ -202,6 +203,24 @@ TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std
   return estimate;
 }
 
+TransitionEstimate estimate_by_kind(const Pomdp& model, std::span<const std::string> paths,
+                                    const LogEstimationOptions& options, Parallelism parallelism,
+                                    const RowsRead& progress) {
+  switch (find_estimator(options.estimator).kind) {
+    case EstimatorKind::moments:
+      return estimate_by_moments(model, paths, options, parallelism, progress);
+    case EstimatorKind::weighted:
+      return estimate_by_weighted_moments(model, paths, options, parallelism, progress);
+    case EstimatorKind::likelihood:
+      return estimate_by_likelihood(model, paths, options, parallelism, progress);
+    case EstimatorKind::posterior:
+      return estimate_by_particles(model, paths, options, progress);
+    case EstimatorKind::spectral:
+      return estimate_spectral_from_logs(model, paths, parallelism, progress);
+  }
+  return {};
+}
+
 }  // namespace
 
 TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::string> paths,
@@ -215,29 +234,16 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
               "{} states and {} actions make a transition model of {:.0f} entries, more than the "
               "limit of {}",
               model.num_states(), model.num_actions(), entries, TransitionModel::kMaxTable);
-  require_used(info, options);
+  detail::require_used(info, options);
+  require_usable(info, options);
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);
     if (progress) progress(rows);
   };
-  OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic || info.kind == EstimatorKind::moments ||
-                  info.kind == EstimatorKind::likelihood,
-              "error bars are {}; estimator '{}' has none of that kind",
-              to_string(options.error_bars), options.estimator);
-  switch (info.kind) {
-    case EstimatorKind::moments:
-      return estimate_by_moments(model, paths, options, parallelism, report);
-    case EstimatorKind::weighted:
-      return estimate_by_weighted_moments(model, paths, options, parallelism, report);
-    case EstimatorKind::likelihood:
-      return estimate_by_likelihood(model, paths, options, parallelism, report);
-    case EstimatorKind::posterior:
-      return estimate_by_particles(model, paths, options, report);
-    case EstimatorKind::spectral:
-      return estimate_spectral_from_logs(model, paths, parallelism, report);
-  }
-  return {};
+  TransitionEstimate estimate = estimate_by_kind(model, paths, options, parallelism, report);
+  warn_of_poor_rows(model, estimate);
+  return estimate;
 }
 
 }  // namespace oas

@@ -7,6 +7,7 @@ namespace oas::detail {
 namespace {
 
 constexpr int kPlainPasses = 20'000;  // plain expectation-maximisation may need thousands
+constexpr double kHeavyShare = 0.1;   // of all rows, that one row may weigh without a word
 
 constexpr const char* kWhyPropensities =
     "in `after` timing the action of a row is chosen after the observation of the row before, so "
@@ -17,6 +18,20 @@ constexpr const char* kWayOut =
     "were chosen without looking at observations, say --actions-ignore-observations";
 
 }  // namespace
+
+void require_used(const EstimatorInfo& info, const LogEstimationOptions& options) {
+  OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
+  const bool likelihood = info.kind == EstimatorKind::likelihood;
+  OAS_REQUIRE(
+      options.structure.empty() || likelihood,
+      "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
+      info.name);
+  OAS_REQUIRE(options.prior == 0.0 || likelihood,
+              "estimator '{}' cannot use a prior of {} transitions per entry; only the likelihood "
+              "estimators do: oas-ml, em",
+              info.name, options.prior);
+}
 
 OasOptions moment_settings(const LogEstimationOptions& options) {
   OasOptions settings;
@@ -58,7 +73,15 @@ void require_propensity(const LogReader& reader, const FoldOptions& options) {
 
 void check_positivity(const MomentSeries& series, const FoldOptions& options,
                       TransitionEstimate* estimate) {
-  if (!options.inverse_propensity || series.certain_actions == 0) return;
+  if (!options.inverse_propensity) return;
+  const double heaviest = 1.0 / series.smallest_propensity;
+  if (estimate != nullptr && heaviest > kHeavyShare * static_cast<double>(series.rows)) {
+    estimate->warnings.push_back(fmt::format(
+        "the smallest propensity is {:.3g}: that one row weighs as much as {:.3g} others, and the "
+        "estimate is only as good as it is",
+        series.smallest_propensity, heaviest));
+  }
+  if (series.certain_actions == 0) return;
   OAS_REQUIRE(series.certain_actions < series.rows,
               "all {} propensities are 1, so the weights 1/propensity say nothing: {}. A policy "
               "that never explores cannot be weighted; {}",
