@@ -75,6 +75,39 @@ TEST(BeliefFilter, ImpossibleObservationIsSkipped) {
   EXPECT_THAT(filter.belief(), ElementsAre(1.0, 0.0));  // the action still happened
 }
 
+// State 1 fades by a tenth a row, until only denormal numbers hold it, and then shows itself. For
+// any number of states: rows of one size are kept in registers.
+TEST(BeliefFilter, WhatIsHardlyPossibleIsCertainWhenItHappens) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    for (const int n : {2, 7}) {
+      const auto size = static_cast<std::size_t>(n);
+      PomdpParts parts;
+      parts.timing = timing;
+      parts.states = Labels(n, "state");
+      parts.actions = Labels(1, "action");
+      parts.observations = Labels(2, "observation");
+      parts.start.assign(size, 0.0);
+      parts.start[0] = parts.start[1] = 0.5;
+      std::vector<double> transition(size * size, 0.0);
+      std::vector<double> sensors(2 * size, 0.0);
+      for (std::size_t s = 0; s < size; ++s) transition[s * size + s] = sensors[2 * s] = 1.0;
+      sensors[2] = 0.1;  // of state 1
+      sensors[3] = 0.9;
+      parts.transition = TransitionModel(n, 1, transition);
+      parts.sensors = ObservationModel(n, 1, 2, sensors);
+      const Pomdp model(parts);
+      for (const int rows : {300, 309, 322}) {
+        BeliefFilter filter(model);
+        for (int t = 0; t < rows; ++t) filter.update(Action{0}, Observation{0});
+        EXPECT_GT(filter.belief()[1], 0.0);
+        EXPECT_GT(filter.update(Action{0}, Observation{1}), 0.0);
+        EXPECT_EQ(filter.belief()[0], 0.0);
+        EXPECT_EQ(filter.belief()[1], 1.0) << rows;
+      }
+    }
+  }
+}
+
 TEST(BeliefFilter, MissingObservationMovesTheBelief) {
   for (const Timing timing : {Timing::before, Timing::after}) {
     BeliefFilter filter(separated(timing));

@@ -275,6 +275,29 @@ TEST(AgentTable, EveryAgentPlaysEveryNamedProblemOfItsTiming) {
   }
 }
 
+// Before anything is played: what comes later would lose the runs that are done.
+TEST(AgentTable, OptimismWithManyStatesIsRefusedAtOnce) {
+  test::RandomModelOptions many;
+  many.num_states = 7;
+  many.num_observations = 8;
+  const Pomdp model = test::random_model(many, 3);
+  using Settings = std::vector<Setting>;
+  for (const auto& [agent, settings] : std::vector<std::pair<const char*, Settings>>{
+           {"oas-ucrl", {{"radius_scale", "1e-6"}}},
+           {"seeu", {{"radius_scale", "0.1"}}},
+           {"oas-ucrl-ml", {{"exploration", "optimism"}}}}) {
+    EXPECT_NO_THROW(static_cast<void>(find_agent(agent).make(model, {})));
+    EXPECT_THROW(static_cast<void>(find_agent(agent).make(model, settings)), InvalidArgument);
+  }
+}
+
+TEST(AgentTable, TheCertaintyEquivalentAgentHasNoSettingsToExploreBy) {
+  const Setting explore{"exploration", "sampling"};
+  EXPECT_THROW(static_cast<void>(
+                   find_agent("certainty-equivalent").make(network_link(), std::span(&explore, 1))),
+               InvalidArgument);
+}
+
 TEST(AgentTable, UnknownNamesAreListed) {
   try {
     static_cast<void>(find_agent("oas-ucrll"));

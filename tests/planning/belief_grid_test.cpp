@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -53,6 +55,20 @@ TEST(BeliefGrid, RankAndUnrankAreInverse) {
       seen.insert(counts);
     }
     EXPECT_EQ(seen.size(), grid.size());
+  }
+}
+
+// p · (m/p) may be one rounding above m, for fine grids more than any fixed tolerance.
+TEST(BeliefGrid, PrefixSumsOneRoundingAboveTheEndAreTheEnd) {
+  for (const int resolution : {50, 9000, 1'000'000}) {
+    const BeliefGrid grid(2, resolution);
+    const auto m = static_cast<double>(resolution);
+    double prefix = std::nextafter(m, 2.0 * m);
+    std::array<std::uint32_t, 2> indices{};
+    std::array<double, 2> weights{};
+    ASSERT_EQ(grid.interpolate_prefix<2>(&prefix, indices.data(), weights.data()), 1);
+    EXPECT_EQ(indices[0], static_cast<std::uint32_t>(resolution));
+    EXPECT_EQ(weights[0], 1.0);
   }
 }
 

@@ -87,6 +87,36 @@ TEST(Plan, ErrorsNameFilePathAndValue) {
   EXPECT_THAT(message([](auto& d) { d["model"].erase("transition"); }), HasSubstr("transition"));
 }
 
+// State 1 fades from the belief until its observation has a denormal probability.
+TEST(Plan, ObservationsThatHardlyHappenAreNoTrouble) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    const Pomdp model = test::make_model(timing, 2, 1, 2, {1, 0, 0, 1}, {1, 0, 0.5, 0.5},
+                                         Reward::by_action_state({0, 1}));
+    const Plan plan = make_plan(model, quick());
+    EXPECT_TRUE(std::isfinite(plan.gain_lower));
+    EXPECT_NEAR(plan.gain_upper, 1.0, 1e-3);
+  }
+}
+
+// The gain depends on the start, so that one run says little about it, however long: the lower
+// limit must not be above 1/2, whatever the seed, and a gap that no grid closes is not tried for.
+TEST(Plan, ALowerLimitHoldsWhereRunsNeverMix) {
+  const Pomdp model = test::make_model(Timing::before, 2, 1, 2, {1, 0, 0, 1}, {0.7, 0.3, 0.3, 0.7},
+                                       Reward::by_action_state({0, 1}));
+  int above = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    PlanOptions options = quick();
+    options.simulation.seed = seed;
+    options.gap = 1e-3;
+    const Plan plan = make_plan(model, options);
+    above += plan.gain_lower > 0.5;
+    EXPECT_EQ(plan.status, SolveStatus::stalled);
+    EXPECT_THAT(plan.message, testing::HasSubstr("no finer grid"));
+  }
+  // Eight runs of one kind, one time in 256, cannot be told from a gain of 1.
+  EXPECT_LE(above, 1);
+}
+
 TEST(PlanPolicy, PropensitiesFollowTheFloor) {
   const double iota = 0.04;
   const Plan plan = make_plan(small_model(Timing::before, 2), quick(iota));

@@ -144,6 +144,17 @@ TEST(BatchMeans, IntervalOfAKnownSample) {
   EXPECT_NEAR(interval.lag_correlation, 0.25, 1e-12);
 }
 
+// Replications that never leave where they started: 16 batches, but only four values.
+TEST(BatchMeans, BatchesThatDependCountByReplication) {
+  std::vector<double> means;
+  for (const double value : {1.0, 2.0, 3.0, 4.0}) means.insert(means.end(), 4, value);
+  const GainInterval interval = batch_means_interval(means, 4, 0.95);
+  EXPECT_GT(interval.lag_correlation, 0.5);
+  EXPECT_EQ(interval.num_batches, 4);
+  EXPECT_NEAR(interval.standard_error, 0.6454972, 1e-7);
+  EXPECT_NEAR(interval.lower_limit, 2.5 - 2.3533634 * 0.6454972, 1e-6);
+}
+
 TEST(PolicyEvaluation, BadInputIsNamed) {
   const Pomdp model = model_of(Timing::before, 1);
   const Plan plan = plan_for(model, 0.0, 6);

@@ -55,6 +55,11 @@ class FilterKernel {
   void score(const double* belief, double* scores) const;
 
  private:
+  // A sum of weights below this has no reciprocal, or hardly one.
+  static constexpr double kSmallestSum = 1e-290;
+  // Divides weights, some of them positive, by the largest; returns their sum.
+  static double rescale(double* weights, int n);
+
   double update_before(double* belief, int action, const double* likelihood, double* scores,
                        double* weighted) const;
   double update_after(double* belief, int action, const double* likelihood, double* scores,
@@ -188,17 +193,28 @@ inline void FilterKernel<N>::combine_scores(const double* weights, const double*
 }
 
 template <int N>
+inline double FilterKernel<N>::rescale(double* weights, int n) {
+  const double largest = *std::max_element(weights, weights + n);
+  double sum = 0.0;
+  for (int s = 0; s < n; ++s) sum += weights[s] /= largest;
+  return sum;
+}
+
+template <int N>
 inline double FilterKernel<N>::update_before(double* belief, int action, const double* likelihood,
                                              double* scores, double* weighted) const {
   double probability = 0.0;
   const int n = num_states();
   for (int s = 0; s < n; ++s) probability += weighted[s] = belief[s] * likelihood[s];
-  if (!(probability > 0.0)) [[unlikely]]
-    return 0.0;
+  double sum = probability;
+  if (!(sum > kSmallestSum)) [[unlikely]] {
+    if (!(sum > 0.0)) return 0.0;
+    sum = rescale(weighted, n);
+  }
   combine_scores(weighted,
                  score_next_.data() + static_cast<std::size_t>(action) * score_now_.size(), scores);
   combine_rows(weighted, action, belief);
-  const double scale = 1.0 / probability;
+  const double scale = 1.0 / sum;
   for (int s = 0; s < n; ++s) belief[s] *= scale;
   return probability;
 }
@@ -210,10 +226,13 @@ inline double FilterKernel<N>::update_after(double* belief, int action, const do
   combine_rows(belief, action, moved);
   double probability = 0.0;
   for (int s = 0; s < n; ++s) probability += moved[s] *= likelihood[s];
-  if (!(probability > 0.0)) [[unlikely]]
-    return 0.0;
+  double sum = probability;
+  if (!(sum > kSmallestSum)) [[unlikely]] {
+    if (!(sum > 0.0)) return 0.0;
+    sum = rescale(moved, n);
+  }
   combine_scores(moved, score_now_.data(), scores);
-  const double scale = 1.0 / probability;
+  const double scale = 1.0 / sum;
   for (int s = 0; s < n; ++s) belief[s] = moved[s] * scale;
   return probability;
 }

@@ -46,7 +46,10 @@ double LikelihoodFilter::weigh(std::span<const double> likelihoods) {
   double density = 0.0;
   for (std::size_t s = 0; s < belief_.size(); ++s) density += belief_[s] * likelihoods[s];
   if (!(density > 0.0)) return 0.0;
-  for (std::size_t s = 0; s < belief_.size(); ++s) belief_[s] *= likelihoods[s] / density;
+  // In this order: 1/density may be beyond all numbers.
+  for (std::size_t s = 0; s < belief_.size(); ++s) {
+    belief_[s] = belief_[s] * likelihoods[s] / density;
+  }
   return density;
 }
 

@@ -37,12 +37,23 @@ AnyAgent make_oracle(const Pomdp& model, double floor, const OracleOptions& opti
   return AnyAgent(FixedModelAgent::oracle(model, floor, resolution));
 }
 
-AnyAgent make_certainty_equivalent(const Pomdp& sensors, std::span<const Setting> settings) {
-  auto options = options_from<PooledUcrlOptions>(settings, "certainty-equivalent");
-  options.exploration = PooledExploration::none;
-  options.least_plays = 0.0;
-  return AnyAgent(PooledUcrl(sensors, options));
-}
+// What is left of the pooled agent's options when it does not explore.
+struct CertaintyEquivalentOptions {
+  PooledUcrlOptions pooled;
+
+  CertaintyEquivalentOptions() {
+    pooled.exploration = PooledExploration::none;
+    pooled.least_plays = 0.0;
+  }
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("first_episode", pooled.first_episode, "steps of the uniform first episode; 0: 12 S A");
+    fields("growth", pooled.growth,
+           "an episode ends when the steps have grown by this factor, > 1");
+    pooled.acting.visit(fields);
+  }
+};
 
 constexpr std::array kAgents = {
     AgentInfo{"oas-ucrl", "the paper's agent: doubling episodes, samples of the last one only",
@@ -68,9 +79,15 @@ constexpr std::array kAgents = {
                 return AnyAgent(PooledUcrl(sensors, options));
               },
               describe_options<PooledUcrlOptions>},
-    AgentInfo{"certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
-              "docs/agents.md", false, Plays::both_timings, make_certainty_equivalent,
-              describe_options<PooledUcrlOptions>},
+    AgentInfo{
+        "certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
+        "docs/agents.md", false, Plays::both_timings,
+        [](const Pomdp& sensors, std::span<const Setting> settings) {
+          return AnyAgent(PooledUcrl(
+              sensors,
+              options_from<CertaintyEquivalentOptions>(settings, "certainty-equivalent").pooled));
+        },
+        describe_options<CertaintyEquivalentOptions>},
     AgentInfo{"psrl", "posterior sampling: plays a model drawn from a particle posterior",
               "Jafarnia-Jahromi, Jain, Nayyar (AISTATS 2022), Algorithm 1", false,
               Plays::both_timings,

@@ -33,6 +33,7 @@ void SeeuOptions::validate(const Pomdp& sensors) const {
   OAS_REQUIRE(tau2 >= 1, "tau2 is {}; at least 1 is needed", tau2);
   OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
   OAS_REQUIRE(radius_scale >= 0.0, "radius_scale is {}; it must not be negative", radius_scale);
+  if (radius_scale > 0.0) check_optimism(sensors);
 }
 
 ActingOptions SeeuOptions::acting() const {

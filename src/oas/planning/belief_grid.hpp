@@ -84,7 +84,8 @@ inline int BeliefGrid::interpolate_prefix(double* prefix, std::uint32_t* indices
   std::array<int, kStorage> order;
   std::uint32_t index = 0;
   for (int j = 0; j < n; ++j) {
-    const double y = prefix[j] + kSnap;
+    // Rounding may have taken the sum beyond m, where there are no points.
+    const double y = std::min(prefix[j], static_cast<double>(resolution_)) + kSnap;
     base[j] = std::min(static_cast<int>(y), resolution_);
     const double fraction = y - base[j];
     prefix[j] = fraction < 2.0 * kSnap ? 0.0 : fraction;

@@ -50,6 +50,12 @@ void close_gap(Plan& plan, const PlanOptions& options, Parallelism parallelism) 
   const double gap = *options.gap;
   const bool grid = plan.planner == "grid";
   while (plan.gain_upper - plan.gain_lower > gap) {
+    if (plan.status == SolveStatus::stalled) {
+      plan.message +=
+          fmt::format("; the gap is {:.3g}, not {:.3g}, and no finer grid will close it",
+                      plan.gain_upper - plan.gain_lower, gap);
+      return;
+    }
     const double noise = plan.certificate.half_width;
     const bool more_steps = 2 * simulation.steps <= options.max_steps;
     const bool finer = grid &&

@@ -64,14 +64,15 @@ struct SimulationOptions {
   void validate() const;
 };
 
-/// A mean with Student limits over the means of equal batches.
+/// A mean with Student limits over the means of equal batches, or of whole replications where
+/// successive batches depend on each other.
 struct GainInterval {
   double mean = 0.0;
   double standard_error = 0.0;
   double half_width = 0.0;   ///< of the two-sided interval at `level`
   double lower_limit = 0.0;  ///< one-sided at `level`
   double level = 0.0;
-  int num_batches = 0;
+  int num_batches = 0;           ///< or replications, behind the limits
   double lag_correlation = 0.0;  ///< of successive batch means: near 0 when batches are long enough
   std::uint64_t steps = 0;
   std::uint64_t seed = 0;
@@ -85,7 +86,9 @@ struct GainInterval {
                                                   const SimulationOptions& options = {},
                                                   Parallelism parallelism = {1});
 
-/// Limits from batch means, `batches_per_replication` of each replication in a row.
+/// Limits from batch means, `batches_per_replication` of each replication in a row. Where these are
+/// correlated beyond 0.3 the chain remembers longer than a batch lasts, and the means of the
+/// replications, which are independent whatever it does, are taken if their limits are wider.
 [[nodiscard]] GainInterval batch_means_interval(std::span<const double> batch_means,
                                                 int batches_per_replication, double level);
 

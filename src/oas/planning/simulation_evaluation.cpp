@@ -15,6 +15,8 @@ namespace oas {
 
 namespace {
 
+constexpr double kDependent = 0.3;  // lag correlation; 64 independent batches have ± 0.125
+
 // A plan that looks ahead with the true model: what a step is worth beyond what it changes in v.
 Plan with_model(const Plan& plan, const Pomdp& truth) {
   Plan other = plan;
@@ -86,6 +88,20 @@ double student_quantile(double probability, int degrees) {
   return boost::math::quantile(boost::math::students_t(degrees), probability);
 }
 
+// Limits from values that do not depend on each other.
+void set_limits(std::span<const double> values, GainInterval& interval) {
+  const auto n = static_cast<double>(values.size());
+  interval.num_batches = static_cast<int>(values.size());
+  double squares = 0.0;
+  for (const double value : values) squares += std::pow(value - interval.mean, 2);
+  interval.standard_error = std::sqrt(squares / (n - 1.0) / n);
+  const int degrees = interval.num_batches - 1;
+  interval.half_width =
+      student_quantile(0.5 + 0.5 * interval.level, degrees) * interval.standard_error;
+  interval.lower_limit =
+      interval.mean - student_quantile(interval.level, degrees) * interval.standard_error;
+}
+
 }  // namespace
 
 void SimulationOptions::validate() const {
@@ -110,7 +126,6 @@ GainInterval batch_means_interval(std::span<const double> batch_means, int per_r
   const auto n = static_cast<double>(batch_means.size());
   GainInterval interval;
   interval.level = level;
-  interval.num_batches = static_cast<int>(batch_means.size());
   interval.mean = std::accumulate(batch_means.begin(), batch_means.end(), 0.0) / n;
   double squares = 0.0;
   double products = 0.0;
@@ -121,12 +136,19 @@ GainInterval batch_means_interval(std::span<const double> batch_means, int per_r
       products += deviation * (batch_means[i - 1] - interval.mean);
     }
   }
-  interval.standard_error = std::sqrt(squares / (n - 1.0) / n);
   interval.lag_correlation = squares > 0.0 ? products / squares : 0.0;
-  const int degrees = interval.num_batches - 1;
-  interval.half_width = student_quantile(0.5 + 0.5 * level, degrees) * interval.standard_error;
-  interval.lower_limit = interval.mean - student_quantile(level, degrees) * interval.standard_error;
-  return interval;
+  set_limits(batch_means, interval);
+  const auto length = static_cast<std::size_t>(per_replication);
+  if (interval.lag_correlation < kDependent || batch_means.size() < 2 * length) return interval;
+  std::vector<double> replications;
+  for (std::size_t first = 0; first < batch_means.size(); first += length) {
+    const auto part = batch_means.subspan(first, length);
+    replications.push_back(std::accumulate(part.begin(), part.end(), 0.0) /
+                           static_cast<double>(length));
+  }
+  GainInterval wider = interval;
+  set_limits(replications, wider);
+  return wider.half_width > interval.half_width ? wider : interval;
 }
 
 GainInterval evaluate_by_simulation(const Pomdp& truth, const Plan& plan, const Pomdp& filter,

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kLanes = 4;  // particles in a wide register
 // A product below this is turned into a logarithm; one more factor may be as small and still count.
 constexpr double kSmallProduct = 1e-150;
+constexpr double kSmallestProbability = 1e-290;  // below, there is no reciprocal to speak of
 
 // before: p = Σ_s b(s) z(s), b'(s') = Σ_s b(s) z(s) T(s,s') / p. T is [s][s'][n], beliefs [s][n].
 template <int S>
@@ -200,7 +201,7 @@ void ParticleFilter::update(Population& population, Action action, Observation o
     }
   });
   for (std::size_t i = 0; i < stride_; ++i) {
-    if (!(probabilities[i] > 0.0)) [[unlikely]] {
+    if (!(probabilities[i] > kSmallestProbability)) [[unlikely]] {
       probabilities[i] = 0.0;
       predict(population, action, i);
     }

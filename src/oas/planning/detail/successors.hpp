@@ -8,10 +8,13 @@
 
 namespace oas::detail {
 
+/// Of a successor; far above it the reciprocal is still a number.
+inline constexpr double kNegligible = 1e-290;
+
 /// The cells of all successors of a belief under one action: calls
 ///   visit(o, probability, count, indices, weights)
-/// for each observation o of positive probability. `kernel` is
-/// the action's part of prefix_kernel(), [o][s][S]. N > 0 is the number of states.
+/// for each observation o whose probability is above kNegligible: less adds nothing to any value.
+/// `kernel` is the action's part of prefix_kernel(), [o][s][S]. N > 0 is the number of states.
 template <int N, class Visit>
 inline void for_each_successor(const BeliefGrid& grid, const double* kernel, int num_observations,
                                const double* belief, const Visit& visit) {
@@ -26,7 +29,7 @@ inline void for_each_successor(const BeliefGrid& grid, const double* kernel, int
       for (int j = 0; j < n; ++j) prefix[j] += belief[s] * kernel[s * n + j];
     }
     const double probability = prefix[n - 1];
-    if (!(probability > 0.0)) continue;
+    if (!(probability > kNegligible)) continue;
     const double scale = grid.resolution() / probability;
     for (int j = 0; j + 1 < n; ++j) prefix[j] *= scale;
     const int count = grid.interpolate_prefix<N>(prefix.data(), indices.data(), weights.data());
