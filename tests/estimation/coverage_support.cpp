@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -111,7 +112,8 @@ Coverage of_one(const TransitionEstimate& estimate, std::span<const double> trut
     if (!std::isfinite(estimate.standard_error[i])) continue;
     const double z = (truth[i] - estimate.transition.values()[i]) / estimate.standard_error[i];
     result.mean_square += z * z;
-    result.empty += estimate.upper[i] - estimate.lower[i] < 0.5 * estimate.standard_error[i];
+    const double least = 0.5 * std::min(estimate.standard_error[i], 1.0);
+    result.empty += estimate.upper[i] - estimate.lower[i] < least;
   }
   result.entry /= static_cast<double>(truth.size());
   result.mean_square /= static_cast<double>(truth.size());

@@ -127,7 +127,10 @@ void certify(Plan& plan, const SimulationOptions& options, Parallelism paralleli
   plan.gain_lower = plan.gain_upper;  // a valid plan is needed to simulate
   const GainInterval interval =
       evaluate_by_simulation(plan.model, plan, plan.model, options, parallelism);
-  plan.gain_lower = std::min(interval.lower_limit, plan.gain_upper);
+  // No policy earns less than the least reward; a limit from few runs may well be below it.
+  const double least = plan.model.expected_reward().minCoeff();
+  plan.gain_lower =
+      std::clamp(interval.lower_limit, std::min(least, plan.gain_upper), plan.gain_upper);
   plan.certificate = {interval.level, interval.seed, interval.steps, interval.mean,
                       interval.mean - interval.lower_limit};
 }
