@@ -18,7 +18,7 @@ struct Episode {
   double floor = 0.0;            ///< least probability of every action
   double radius = 0.0;           ///< largest row radius of the confidence set; 0: none
   double planned_gain = 0.0;     ///< of the model that is played
-  double optimistic_gain = 0.0;  ///< bound over the confidence set; planned_gain without one
+  double optimistic_gain = 0.0;  ///< bound over the confidence set; planned_gain if none is known
   double planning_seconds = 0.0;
   std::string status;   ///< of the planner; "uniform" before the first estimate
   std::string failure;  ///< what went wrong inside the estimator; empty: nothing
