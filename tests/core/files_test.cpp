@@ -1,7 +1,9 @@
 #include "oas/core/files.hpp"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -126,6 +128,55 @@ TEST(AtomicFile, SymbolicLinksStayAndTheirTargetsAreReplaced) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder.file("first")));
   EXPECT_TRUE(std::filesystem::is_symlink(folder.file("second")));
   EXPECT_THAT(folder.entries(), ElementsAre("first", "real", "second"));
+}
+
+TEST(AtomicFile, SignalsLeaveNothingBehind) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const TemporaryDirectory folder;
+    const pid_t child = fork();
+    if (child == 0) {
+      remove_temporary_files_on_signals();
+      AtomicFile done(folder.file("done"));
+      done.commit();
+      AtomicFile half(folder.file("half"));
+      half.write("half");
+      raise(number);
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), number);
+    EXPECT_THAT(folder.entries(), ElementsAre("done"));
+  }
+}
+
+TEST(AtomicFile, IgnoredSignalsStayIgnored) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGHUP, SIG_IGN);
+    remove_temporary_files_on_signals();
+    raise(SIGHUP);
+    _exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(AtomicFile, StandardOutputIsNoFile) {
+  for (const std::string path : {"-", "/dev/stdout"}) {
+    EXPECT_TRUE(is_standard_output(path));
+    EXPECT_TRUE(is_written_directly(path));
+    testing::internal::CaptureStdout();
+    std::fputs("before ", stdout);
+    std::fflush(stdout);
+    write_text_file(path, "text");
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "before text");
+  }
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  EXPECT_FALSE(is_written_directly("./-"));
 }
 
 // What /dev/stdout is when the shell redirects it: an open regular file.

@@ -15,14 +15,6 @@ namespace oas {
 
 namespace {
 
-// Pipes and devices cannot be replaced by renaming, and /dev/stdout must not be even when it leads
-// to a regular file.
-bool is_written_directly(const std::string& path) {
-  struct stat info = {};
-  return (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) ||
-         (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
-}
-
 // Where a chain of symbolic links leads, whether or not it exists: that file is to be replaced, not
 // the link.
 std::string target_of(std::filesystem::path path) {
@@ -41,7 +33,23 @@ void set_default_permissions(int descriptor) {
   fchmod(descriptor, 0666 & ~mask);
 }
 
+// Not fopen of /dev/stdout, which would empty the file that standard output is appended to.
+std::FILE* open_directly(const std::string& path) {
+  return is_standard_output(path) ? fdopen(dup(STDOUT_FILENO), "wb")
+                                  : std::fopen(path.c_str(), "wb");
+}
+
 }  // namespace
+
+bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
+
+// Pipes and devices cannot be replaced by renaming, and /dev/stdout must not be even when it leads
+// to a regular file.
+bool is_written_directly(const std::string& path) {
+  struct stat info = {};
+  return path == "-" || (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) ||
+         (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
 
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   struct stat info = {};
@@ -68,12 +76,13 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   OAS_REQUIRE(stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode),
               "{}: is a folder, not a file", path_);
   if (is_written_directly(path_)) {
-    file_ = std::fopen(path_.c_str(), "wb");
+    file_ = open_directly(path_);
   } else {
     path_ = target_of(path_);
     temporary_ = path_ + ".XXXXXX";
     const int descriptor = mkstemp(temporary_.data());
     if (descriptor >= 0) {
+      noted_ = TemporaryName(temporary_);
       set_default_permissions(descriptor);
       file_ = fdopen(descriptor, "wb");
     }

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+/// Which temporary files there are, so that a program that a signal ends leaves none behind.
+namespace oas {
+
+/// The name of a temporary file, in a table of fixed size as long as this lives. A name that is too
+/// long, or one too many, is not noted: its file stays behind after a signal. For any thread.
+class TemporaryName {
+ public:
+  TemporaryName() = default;
+  explicit TemporaryName(const std::string& path);
+  ~TemporaryName();
+  TemporaryName(TemporaryName&& other) noexcept;
+  TemporaryName& operator=(TemporaryName&& other) noexcept;
+
+ private:
+  int slot_ = -1;  // none
+};
+
+/// From now on SIGINT, SIGTERM and SIGHUP remove the files in that table before they end the
+/// program as they would have; a signal that is ignored (nohup) stays so. For programs: the library
+/// itself leaves signals alone.
+void remove_temporary_files_on_signals();
+
+}  // namespace oas
