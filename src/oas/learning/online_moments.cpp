@@ -41,7 +41,7 @@ TransitionEstimate OnlineMoments::estimate(const Pomdp& sensors, Episode& episod
   series.batches.push_back(moments_);
   TransitionEstimate estimate = estimate_oas(series, inverses_, sensors);
   episode.pairs = moments_.total_pairs();
-  detail::record_estimate(estimate, episode);
+  detail::record_estimate(estimate, sensors, episode);
   return estimate;
 }
 

@@ -126,7 +126,7 @@ TransitionEstimate Seeu::estimate(Episode& episode) const {
   TransitionEstimate estimate =
       estimate_constant(triples_, options_.views, controller_.sensors(), options, rng);
   episode.pairs = triples_.total();
-  detail::record_estimate(estimate, episode);
+  detail::record_estimate(estimate, controller_.sensors(), episode);
   return estimate;
 }
 

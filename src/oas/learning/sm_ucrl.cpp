@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
+#include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/detail/sample_radii.hpp"
 #include "oas/learning/detail/triple_state.hpp"
 #include "oas/planning/optimistic_memoryless.hpp"
@@ -114,7 +115,7 @@ void SmUcrl::take_in(const TransitionEstimate& estimate, Episode& episode) {
         std::find_if(estimate.flagged.begin(), estimate.flagged.end(),
                      [&](const FlaggedRow& row) { return row.action == static_cast<int>(a); });
     if (failed != estimate.flagged.end()) {
-      if (episode.failure.empty()) episode.failure = failed->reason;
+      if (episode.failure.empty()) episode.failure = detail::failure_of(*failed, sensors_);
       if (samples_[a] > 0) continue;
     }
     if (estimate.pairs[a] < samples_[a]) continue;
