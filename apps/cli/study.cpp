@@ -142,13 +142,24 @@ void open_page(const StudyArguments& options, const std::string& page) {
   }
 }
 
+// An answer of an unfinished study must not be taken for the last word.
+std::string answer_line(const Report& report) {
+  if (report.missing == 0) return report.answer;
+  return fmt::format("unfinished, {} of {} tasks are missing; {}", report.missing, report.tasks,
+                     report.answer.empty() ? "no answer yet" : "so far: " + report.answer);
+}
+
 void report(const StudyArguments& options) {
   const Report written = write_report(ResultStore::open_existing(options.folder));
   if (!written.pictures_missing.empty()) warn(options.common, written.pictures_missing);
   if (options.common.json) {
-    print_json({{"report", written.page}, {"answer", written.answer}, {"files", written.files}});
+    print_json({{"report", written.page},
+                {"answer", written.answer},
+                {"tasks", written.tasks},
+                {"missing", written.missing},
+                {"files", written.files}});
   }
-  print(options.common, fmt::format("{}\n{}\n", written.answer, written.page));
+  print(options.common, fmt::format("{}\n{}\n", answer_line(written), written.page));
   if (options.open) open_page(options, written.page);
 }
 

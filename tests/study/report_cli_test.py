@@ -57,7 +57,8 @@ class Balance(html.parser.HTMLParser):
 class Page(CliCase):
     def setUp(self):
         super().setUp()
-        self.write("small.toml", STUDY.replace("pairs = 60000", "pairs = 2000"))
+        self.write("small.toml", STUDY.replace("pairs = 60000", "pairs = 2000") +
+                   'panel_label = "floor:"\n')
         self.good("study", "run", "small.toml", "-o", "r")
         self.written = self.good_json("study", "report", "r")
 
@@ -90,9 +91,27 @@ class Page(CliCase):
         with sqlite3.connect(self.folder / "r/results.sqlite") as file:
             file.execute("UPDATE units SET status = 'failed', message = 'a <bad> day' "
                          "WHERE number = 3")
-        self.good("study", "report", "r")
+        text = self.good("study", "report", "r")
         self.assertIn("1 of 24 tasks are not finished", self.page())
         self.assertIn("failed: a &lt;bad&gt; day", self.page())
+        self.assertRegex(text, r"^unfinished, 1 of 24 tasks are missing; so far: Exponent −0\.")
+        report = self.good_json("study", "report", "r")
+        self.assertEqual((report["tasks"], report["missing"]), (24, 1))
+
+    def test_no_answer_without_data(self):
+        with sqlite3.connect(self.folder / "r/results.sqlite") as file:
+            file.execute("DELETE FROM units")
+            file.execute("DELETE FROM estimation")
+        text = self.good("study", "report", "r")
+        self.assertTrue(text.startswith("unfinished, 24 of 24 tasks are missing; no answer yet\n"))
+        self.assertNotIn("Exponent", self.page().split("<main>")[0])
+        self.assertEqual(self.good_json("study", "report", "r")["answer"], "")
+
+    def test_numbers_for_people(self):
+        head = re.search(r"<thead>.*?</thead>", self.page(), re.S).group(0)
+        self.assertIn(">floor<", head)
+        self.assertRegex(self.page(), r">−0\.\d+<")
+        self.assertNotRegex(self.page(), r">-\d")
 
     @unittest.skipUnless(BROWSER, "no chromium here")
     def test_in_a_browser(self):

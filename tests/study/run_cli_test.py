@@ -114,6 +114,18 @@ class Survive(StudyCase):
         with sqlite3.connect(self.folder / folder / "results.sqlite") as file:
             return file.execute("SELECT units FROM sessions ORDER BY rowid DESC").fetchone()[0]
 
+    def test_a_killed_session_is_remembered(self):
+        process = self.start("r", "--threads", "1")
+        while self.stored("r") < 2 and process.poll() is None:
+            time.sleep(0.005)
+        process.kill()
+        process.communicate()
+        self.run_study("r")
+        with sqlite3.connect(self.folder / "r/results.sqlite") as file:
+            sessions = [row[0] for row in file.execute("SELECT units FROM sessions")]
+        self.assertEqual(len(sessions), 2)
+        self.assertIn(sum(sessions), (UNITS - 1, UNITS))  # killed between unit and session
+
     def test_threads_do_not_matter(self):
         for threads in (1, 2, 4):
             self.run_study(f"t{threads}", "--threads", threads)
@@ -132,7 +144,8 @@ class Survive(StudyCase):
         self.assertTrue(self.good_json("study", "replay", "r", 5)["equal"])
         self.assertIn("equal", self.good("study", "replay", "r", "a/size=3x2x4/iota=0.25#2"))
         self.bad("study", "replay", "r", "nobody", says=["no task 'nobody'"])
-        self.bad("study", "replay", "r", UNITS, says=[f"task {UNITS} of {UNITS}"])
+        self.bad("study", "replay", "r", UNITS,
+                 says=[f"there is no task {UNITS}: small has tasks 0 to {UNITS - 1}"])
 
 
 class Trouble(StudyCase):

@@ -94,8 +94,11 @@ TEST(Summary, TheAnswerHasNumbersInIt) {
   study.figures = {example_spec()};
   const std::vector<FigureData> figures = {summarise(example_spec(), table, 1)};
   // The other curve has the exponent -0.5 in every run, up to rounding: its interval is a point.
-  EXPECT_EQ(answer_text(study, figures), "2 curves, -0.505, 0.0075 or 0.015; 1.");
+  EXPECT_EQ(answer_text(study, figures), "2 curves, −0.505, 0.0075 or 0.015; 1.");
+  EXPECT_TRUE(answer_has_data(study, figures));
+  EXPECT_FALSE(answer_has_data(study, {}));
   study.answer = "{f.last.min[nobody]}";
+  EXPECT_FALSE(answer_has_data(study, figures));
   EXPECT_EQ(answer_text(study, figures), "?");
   EXPECT_EQ(answer_text(study, {}), "?");
 }

@@ -33,4 +33,10 @@ std::size_t num_characters(std::string_view text) {
   }));
 }
 
+std::string with_minus(std::string_view number) {
+  std::string out;
+  for (const char c : number) out += c == '-' ? std::string("−") : std::string(1, c);
+  return out;
+}
+
 }  // namespace oas

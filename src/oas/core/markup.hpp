@@ -11,4 +11,7 @@ namespace oas {
 /// Characters of UTF-8 text: bytes that do not continue one.
 [[nodiscard]] std::size_t num_characters(std::string_view text);
 
+/// A printed number with minus signs in place of its hyphens, for people to read.
+[[nodiscard]] std::string with_minus(std::string_view number);
+
 }  // namespace oas

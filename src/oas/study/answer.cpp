@@ -4,12 +4,14 @@
 #include <array>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/study/summary.hpp"
 
 namespace oas {
 
 namespace {
 
+constexpr const char* kNoData = "?";
 constexpr std::array<std::string_view, 5> kStatistics = {"last", "slope", "difference", "count",
                                                          "covers"};
 constexpr std::array<std::string_view, 3> kAggregates = {"min", "median", "max"};
@@ -100,12 +102,19 @@ std::string number_text(const Placeholder& placeholder, const FigureData& figure
   }
   if (placeholder.statistic == "count") return fmt::format("{}", count);
   if (placeholder.statistic == "covers") return fmt::format("{}", covering);
-  if (values.empty()) return "?";
+  if (values.empty()) return kNoData;
   double value = median(values);
   if (placeholder.aggregate == "min") value = *std::min_element(values.begin(), values.end());
   if (placeholder.aggregate == "max") value = *std::max_element(values.begin(), values.end());
-  if (value >= 1000.0 && value < 1e9) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.3g}", value);
+  return with_minus(value >= 1000.0 && value < 1e9 ? fmt::format("{:.0f}", value)
+                                                   : fmt::format("{:.3g}", value));
+}
+
+std::string number_text(const Placeholder& placeholder, const std::vector<FigureData>& figures) {
+  const auto found = std::find_if(figures.begin(), figures.end(), [&](const FigureData& f) {
+    return f.spec.name == placeholder.figure;
+  });
+  return found == figures.end() ? kNoData : number_text(placeholder, *found);
 }
 
 }  // namespace
@@ -114,13 +123,18 @@ std::string answer_text(const Study& study, const std::vector<FigureData>& figur
   std::string out;
   walk(
       study.answer, [&](std::string_view words) { out += words; },
-      [&](const Placeholder& placeholder) {
-        const auto found = std::find_if(figures.begin(), figures.end(), [&](const FigureData& f) {
-          return f.spec.name == placeholder.figure;
-        });
-        out += found == figures.end() ? "?" : number_text(placeholder, *found);
-      });
+      [&](const Placeholder& placeholder) { out += number_text(placeholder, figures); });
   return out;
+}
+
+bool answer_has_data(const Study& study, const std::vector<FigureData>& figures) {
+  bool all = true;
+  walk(
+      study.answer, [](std::string_view) {},
+      [&](const Placeholder& placeholder) {
+        all = all && number_text(placeholder, figures) != kNoData;
+      });
+  return all;
 }
 
 void check_answer(const Study& study) {

@@ -45,6 +45,16 @@ std::vector<std::string> write_csv(const ResultStore& store) {
   return paths;
 }
 
+std::int64_t missing_tasks(const ResultStore& store) {
+  return store.study().num_units() - static_cast<std::int64_t>(store.finished().size());
+}
+
+std::string answer_so_far(const ResultStore& store, const std::vector<FigureData>& figures) {
+  const Study& study = store.study();
+  if (missing_tasks(store) > 0 && !answer_has_data(study, figures)) return {};
+  return answer_text(study, figures);
+}
+
 Report write_report(const ResultStore& store) {
   const Study& study = store.study();
   // A figure without data (its sweep is left out of the quick version, say) is not drawn.
@@ -79,7 +89,9 @@ Report write_report(const ResultStore& store) {
       }
     }
   }
-  report.answer = answer_text(study, figures);
+  report.answer = answer_so_far(store, figures);
+  report.tasks = study.num_units();
+  report.missing = missing_tasks(store);
   report.page = (folder / "report.html").string();
   write(report.page, report_html(store, figures));
   return report;

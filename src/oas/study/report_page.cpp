@@ -14,9 +14,9 @@ namespace {
 
 constexpr const char* kStyle = R"css(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1c; --soft: #5a5a5a;
-  --line: #dddddd; --box: #f2f6fa; --accent: #0072B2; }
+  --line: #dddddd; --box: #f2f6fa; --accent: #0072B2; --shade: #00000040; }
 @media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e8e8e8; --soft: #a8a8a8;
-  --line: #3a3d41; --box: #20262d; --accent: #6cb8e6; } }
+  --line: #3a3d41; --box: #20262d; --accent: #6cb8e6; --shade: #ffffff50; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.2rem 3rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -28,7 +28,12 @@ p { margin: .5rem 0; }
   font-size: 1.08rem; margin: 1rem 0; }
 .warning { border-left-color: #D55E00; }
 figure { margin: 1rem 0; }
-.scroll { overflow-x: auto; }
+/* A shadow at the side where there is more to see. */
+.scroll { overflow-x: auto; background:
+  linear-gradient(90deg, var(--paper) 40%, transparent) left / 3rem 100% no-repeat local,
+  linear-gradient(270deg, var(--paper) 40%, transparent) right / 3rem 100% no-repeat local,
+  linear-gradient(90deg, var(--shade), transparent) left / 1rem 100% no-repeat scroll,
+  linear-gradient(270deg, var(--shade), transparent) right / 1rem 100% no-repeat scroll; }
 svg.chart { width: 100%; min-width: 40rem; height: auto; display: block; }
 svg.chart .paper { fill: var(--paper); }
 svg.chart .ink { fill: var(--ink); }
@@ -47,8 +52,9 @@ th[aria-sort=ascending] button::after { content: " ↑"; }
 th[aria-sort=descending] button::after { content: " ↓"; }
 pre { overflow-x: auto; background: var(--box); padding: .8rem; font-size: .82rem; }
 summary { cursor: pointer; }
-@media print { body { max-width: none; font-size: 11pt; } .scroll { overflow: visible; }
-  svg.chart { min-width: 0; } th button::after { content: ""; } figure, tr { break-inside: avoid; }
+@media print { body { max-width: none; font-size: 11pt; }
+  .scroll { overflow: visible; background: none; } svg.chart { min-width: 0; }
+  th button::after { content: ""; } figure, tr { break-inside: avoid; }
   details:not([open]) { display: none; } }
 )css";
 
@@ -78,7 +84,8 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "–";
   const double size = std::abs(value);
-  return size >= 1e3 && size < 1e9 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+  return with_minus(size >= 1e3 && size < 1e9 ? fmt::format("{:.0f}", value)
+                                              : fmt::format("{:.4g}", value));
 }
 
 std::string number_cell(double value) {
@@ -103,13 +110,19 @@ std::string head_cell(std::string_view words, bool is_text = false) {
                      is_text ? " class=\"text\"" : "", escape_markup(words));
 }
 
+// The words that stand before a panel's value in its title ("policy: belief"), alone.
+std::string panel_head(const FigureSpec& spec) {
+  const std::size_t last = spec.panel_label.find_last_not_of(" :=");
+  return last == std::string::npos ? spec.panel : spec.panel_label.substr(0, last + 1);
+}
+
 // One row per curve.
 std::string curves_table(const FigureData& figure) {
   const FigureSpec& spec = figure.spec;
   const bool panels = !spec.panel.empty();
   const bool paired = !spec.paired.empty();
   std::string text = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
-  if (panels) text += head_cell(spec.panel_label.empty() ? spec.panel : spec.panel_label, true);
+  if (panels) text += head_cell(panel_head(spec), true);
   text += head_cell(spec.series, true) + head_cell("runs") + head_cell("at " + spec.x) +
           head_cell(spec.y) + head_cell("95 % interval") + head_cell("exponent") +
           head_cell("95 % interval");
@@ -136,7 +149,8 @@ std::string figure_section(const FigureData& figure) {
   caption += fmt::format(" Lines are means over runs, bands 95 % intervals ({}).",
                          spec.bootstrap ? "bootstrap-t" : "Student");
   if (spec.predicted) {
-    caption += fmt::format(" Dotted: the predicted exponent {:g}.", *spec.predicted);
+    caption += fmt::format(" Dotted: the predicted exponent {}.",
+                           with_minus(fmt::format("{:g}", *spec.predicted)));
   }
   if (spec.fit_decades) {
     caption += fmt::format(" Exponents are fitted run by run to the last {:g} powers of ten of {}.",
@@ -179,7 +193,7 @@ std::string facts_section(const ResultStore& store) {
 std::string state_notice(const ResultStore& store) {
   const Study& study = store.study();
   std::string text;
-  const auto missing = study.num_units() - static_cast<std::int64_t>(store.finished().size());
+  const std::int64_t missing = missing_tasks(store);
   if (missing > 0) {
     text += fmt::format("<p class=\"answer warning\">{} of {} tasks are not finished.</p>\n",
                         missing, study.num_units());
@@ -209,7 +223,7 @@ std::string report_html(const ResultStore& store, const std::vector<FigureData>&
   if (!study.claim.empty()) {
     text += fmt::format("<p class=\"soft\">The paper: {}</p>\n", escape_markup(study.claim));
   }
-  const std::string answer = answer_text(study, figures);
+  const std::string answer = answer_so_far(store, figures);
   if (!answer.empty()) text += fmt::format("<p class=\"answer\">{}</p>\n", escape_markup(answer));
   text += state_notice(store) + "</header>\n<main>\n";
   for (const FigureData& figure : figures) text += figure_section(figure);

@@ -299,12 +299,12 @@ double ResultStore::total_seconds() const {
 
 std::vector<Session> ResultStore::sessions() const {
   Statement select(impl_->database,
-                   "SELECT started, seconds, threads, machine, version, units FROM sessions "
+                   "SELECT started, seconds, threads, machine, version, units, rowid FROM sessions "
                    "ORDER BY rowid");
   std::vector<Session> sessions;
   while (select.step()) {
     sessions.push_back({select.text(0), select.number(1), static_cast<int>(select.integer(2)),
-                        select.text(3), select.text(4), select.integer(5)});
+                        select.text(3), select.text(4), select.integer(5), select.integer(6)});
   }
   return sessions;
 }
@@ -333,10 +333,19 @@ void ResultStore::record(const UnitResult& result) {
   transaction.commit();
 }
 
-void ResultStore::record(const Session& session) {
+void ResultStore::record(Session& session) {
   Transaction transaction(impl_->database);
-  Statement insert(impl_->database, "INSERT INTO sessions VALUES(?, ?, ?, ?, ?, ?)");
-  insert.bind(session.started).bind(session.seconds).bind(std::int64_t{session.threads});
+  if (session.number == 0) {
+    session.number = std::get<std::int64_t>(
+        impl_->database.value("SELECT coalesce(max(rowid), 0) + 1 FROM sessions"));
+  }
+  Statement insert(impl_->database,
+                   "INSERT OR REPLACE INTO sessions(rowid, started, seconds, threads, machine, "
+                   "version, units) VALUES(?, ?, ?, ?, ?, ?, ?)");
+  insert.bind(session.number)
+      .bind(session.started)
+      .bind(session.seconds)
+      .bind(std::int64_t{session.threads});
   insert.bind(session.machine).bind(session.version).bind(session.units).step();
   transaction.commit();
 }

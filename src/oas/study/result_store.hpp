@@ -26,7 +26,8 @@ struct Session {
   int threads = 0;
   std::string machine;
   std::string version;
-  std::int64_t units = 0;  ///< finished in it
+  std::int64_t units = 0;   ///< finished in it
+  std::int64_t number = 0;  ///< in the store; 0: not there yet
 };
 
 /// The results of one study in one folder: an SQLite file, results.sqlite, to which every finished
@@ -66,7 +67,8 @@ class ResultStore {
 
   /// Stores one unit, replacing an earlier failure of it.
   void record(const UnitResult& result);
-  void record(const Session& session);
+  /// Stores a session and numbers it; one that has a number is replaced.
+  void record(Session& session);
 
  private:
   struct Impl;

@@ -53,11 +53,13 @@ class StudyRunner {
   }
 
   StudyRun run() {
-    const std::time_t start_time = std::time(nullptr);
-    const double start = clock_seconds();
     const int threads = options_.parallelism.threads > 0
                             ? options_.parallelism.threads
                             : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    session_.started = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(std::time(nullptr)));
+    session_.threads = threads;
+    session_.machine = machine_name();
+    session_.version = version();
     context_.stop = [this] { return stopping(); };
     // Each thread takes the next unit when it is free: units differ much in length.
     parallel_for(static_cast<std::size_t>(threads), {threads}, [&](std::size_t) { work(); });
@@ -69,11 +71,7 @@ class StudyRunner {
       result_.status =
           result_.remaining == 0 ? StudyRun::Status::complete : StudyRun::Status::stopped;
     }
-    if (result_.finished + result_.failed > 0) {
-      store_.record(Session{fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(start_time)),
-                            clock_seconds() - start, threads, machine_name(), version(),
-                            result_.finished});
-    }
+    if (result_.finished + result_.failed > 0) record_session();
     return std::move(result_);
   }
 
@@ -98,11 +96,19 @@ class StudyRunner {
       try {
         store_.record(result);
         count(result);
+        record_session();
       } catch (...) {
         if (!store_failure_) store_failure_ = std::current_exception();
         stopped_ = true;
       }
     }
+  }
+
+  // After every unit, so that a session that is killed is known too.
+  void record_session() {
+    session_.seconds = clock_seconds() - start_;
+    session_.units = result_.finished;
+    store_.record(session_);
   }
 
   UnitResult run_unit(std::int64_t number) {
@@ -150,7 +156,9 @@ class StudyRunner {
   double total_cost_ = 0.0;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stopped_{false};
+  double start_ = clock_seconds();
   std::mutex mutex_;  // guards all below and the store
+  Session session_;
   double done_cost_ = 0.0;
   std::int64_t first_failed_ = 0;
   StudyRun result_;

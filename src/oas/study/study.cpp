@@ -31,7 +31,8 @@ std::string Study::canonical() const {
 std::string Study::hash() const { return fmt::format("{:016x}", fingerprint(canonical())); }
 
 Unit Study::unit(std::int64_t number) const {
-  OAS_REQUIRE(number >= 0 && number < num_units(), "task {} of {}", number, num_units());
+  OAS_REQUIRE(number >= 0 && number < num_units(), "there is no task {}: {} has tasks 0 to {}",
+              number, name, num_units() - 1);
   return {number, static_cast<std::size_t>(number / replications),
           static_cast<std::uint32_t>(number % replications)};
 }

@@ -51,6 +51,8 @@ struct FigureData {
 /// hold the predicted exponent); aggregate: min, median, max over the curves; labels: only curves
 /// whose series or panel is called so. "?" where there are no data.
 [[nodiscard]] std::string answer_text(const Study& study, const std::vector<FigureData>& figures);
+/// Whether there are data for all of these.
+[[nodiscard]] bool answer_has_data(const Study& study, const std::vector<FigureData>& figures);
 
 /// Throws InvalidArgument on a placeholder that names no figure or no statistic.
 void check_answer(const Study& study);
