@@ -9,6 +9,7 @@
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/experiments/log_calibration.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -111,8 +112,7 @@ void add_calibrate(CLI::App& app) {
   verb->add_option("--confidence", options->calibration.confidence,
                    "Level of the intervals of a row, and of those of alpha")
       ->capture_default_str();
-  verb->add_option("--seed", options->calibration.seed, "Random numbers of the intervals of alpha")
-      ->capture_default_str();
+  add_seed(*verb, options->calibration.seed, "Random numbers of the intervals of alpha");
   add_lenient_flag(*verb, options->common);
   verb->add_option("-o,--output", options->output, "Model to write, with its calibration: .json");
 }

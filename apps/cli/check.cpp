@@ -12,6 +12,7 @@
 #include "oas/theory/cell_search.hpp"
 #include "oas/theory/estimation_bounds.hpp"
 #include "oas/theory/soft_features.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -234,15 +235,18 @@ void add_check(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--estimator", options->estimator,
                    "Estimator to predict (default: oas, oas-overlap, oas-ml)");
-  verb->add_option("--trial", options->trials,
-                   "Also simulate so many logs of the predicted length and estimate from them")
-      ->check(CLI::Range(2, 1'000'000));
+  add_whole_number(*verb, "--trial", options->trials, {2, 1'000'000},
+                   "Also simulate so many logs of the predicted length and estimate from them");
   verb->add_option("--policy", survey.policy.name, "Policy that makes the logs")
       ->capture_default_str();
   verb->add_option("--iota", options->iota, "Smallest action probability (default: 1/(10 A))");
-  verb->add_option("--steps", survey.steps, "Steps of each simulated log")->capture_default_str();
-  verb->add_option("--runs", survey.logs, "Simulated logs")->capture_default_str();
-  verb->add_option("--seed", survey.seed, "Same seed, same logs")->capture_default_str();
+  // All logs are held in memory.
+  add_whole_number(*verb, "--steps", survey.steps, {128, 1'000'000'000},
+                   "Steps of each simulated log")
+      ->capture_default_str();
+  add_whole_number(*verb, "--runs", survey.logs, {1, 1'000'000}, "Simulated logs")
+      ->capture_default_str();
+  add_seed(*verb, survey.seed, "Same seed, same logs");
 }
 
 }  // namespace oas::cli

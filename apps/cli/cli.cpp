@@ -20,6 +20,7 @@
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -47,9 +48,8 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
   CLI::App* verb = app.add_subcommand(name, summary);
   verb->add_flag("--json", common.json, "Print a JSON document instead of text");
   verb->add_flag("-q,--quiet", common.quiet, "Print nothing but errors and results asked for");
-  verb->add_option("--threads", common.threads,
+  add_whole_number(*verb, "--threads", common.threads, {0, 1024},
                    "Threads to use, 0 = all cores; never changes results")
-      ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   verb->callback(std::move(run));
   return verb;

@@ -9,6 +9,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/transition_error.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -108,8 +109,8 @@ void add_compare(CLI::App& app) {
                      options->common);
   verb->add_option("ESTIMATE", options->estimate, "Estimate, or any model file with transition")
       ->required();
-  verb->add_option("--worst", options->worst, "How many of the worst rows to show")
-      ->check(CLI::Range(0, 1000000))
+  add_whole_number(*verb, "--worst", options->worst, {0, 1'000'000},
+                   "How many of the worst rows to show")
       ->capture_default_str();
 }
 

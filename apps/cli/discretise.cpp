@@ -14,6 +14,7 @@
 #include "oas/model/model_json.hpp"
 #include "oas/theory/cell_search.hpp"
 #include "oas/theory/revealing.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -135,14 +136,15 @@ void add_discretise(CLI::App& app) {
                             "Finite observations for a model (and logs) with real-valued ones",
                             options->common, [options] { run_discretise(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file with densities", options->common);
-  verb->add_option("--cells", options->search.cells,
+  add_whole_number(*verb, "--cells", options->search.cells, {0, kMostCells},
                    "Cells, for vectors per component (default: twice the states in all)");
   verb->add_option("--search", options->search.method,
                    "Search for split points: random (the paper's) or refined")
       ->capture_default_str();
-  verb->add_option("--trials", options->search.trials, "Sets of random split points to try")
+  add_whole_number(*verb, "--trials", options->search.trials, {1},
+                   "Sets of random split points to try")
       ->capture_default_str();
-  verb->add_option("--seed", options->search.seed, "Same seed, same cells")->capture_default_str();
+  add_seed(*verb, options->search.seed, "Same seed, same cells");
   verb->add_option("--use", options->use,
                    "Take the split points from this file, written by an earlier call");
   verb->add_option("--log", options->log, "Log with real-valued observations");

@@ -12,6 +12,7 @@
 #include "oas/experiments/continuous_estimation.hpp"
 #include "oas/experiments/log_estimation.hpp"
 #include "oas/io/log_reader.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -216,7 +217,7 @@ void add_estimate(CLI::App& app) {
         options->estimation.error_bars = find_error_bars(name);
       },
       "asymptotic (default), block-bootstrap or parametric-bootstrap");
-  verb->add_option("--resamples", options->estimation.resamples, "Bootstrap: how many")
+  add_whole_number(*verb, "--resamples", options->estimation.resamples, {1}, "Bootstrap: how many")
       ->capture_default_str();
   verb->add_option("--simultaneous", options->simultaneous,
                    "Show intervals that hold all entries of a row, or all rows, at once: row, all")
@@ -226,7 +227,7 @@ void add_estimate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--half-life", options->estimation.forgetting.half_life,
                    "Rows that lie so many rows back count half, for dynamics that change slowly");
-  verb->add_option("--window", options->estimation.forgetting.window,
+  add_whole_number(*verb, "--window", options->estimation.forgetting.window, {},
                    "Only so many rows at the end of the logs count");
   verb->add_option("--structure", options->structures,
                    "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
@@ -243,12 +244,11 @@ void add_estimate(CLI::App& app) {
       "Likelihood: MB of rows kept in memory (default 256); beyond, files are read again");
   verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
                  "My word: logged actions were chosen without looking at observations");
-  verb->add_option("--particles", options->estimation.particles.particles,
+  add_whole_number(*verb, "--particles", options->estimation.particles.particles, {2, 1'000'000},
                    "Estimator particle: number of particles")
       ->capture_default_str();
-  verb->add_option("--seed", options->estimation.seed, "Random numbers of particle and bootstraps")
-      ->capture_default_str();
-  verb->add_option("--cells", options->cells.cells,
+  add_seed(*verb, options->estimation.seed, "Random numbers of particle and bootstraps");
+  add_whole_number(*verb, "--cells", options->cells.cells, {0, kMostCells},
                    "Real-valued observations, moments: cells (default: twice the states)");
   verb->add_option("--search", options->cells.method,
                    "Real-valued observations, moments: search for cells, random or refined")

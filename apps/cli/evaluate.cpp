@@ -11,6 +11,7 @@
 #include "oas/planning/policy_evaluation.hpp"
 #include "oas/planning/policy_file.hpp"
 #include "oas/planning/policy_simulation.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -154,19 +155,18 @@ void add_evaluate(CLI::App& app) {
       ->required();
   verb->add_option("--filter", options->filter,
                    "Model with which beliefs are kept (default: the plan's own, else MODEL)");
-  verb->add_option("--start-node", options->start_node,
-                   "First node of a .pg (default: the best one)")
-      ->check(CLI::NonNegativeNumber);
+  add_whole_number(*verb, "--start-node", options->start_node, {},
+                   "First node of a .pg (default: the best one)");
   verb->add_option("--vectors", options->vectors,
                    "The .alpha file beside a .pg: its best vector at the start is the first node");
-  verb->add_option("--grid", options->resolution,
+  add_whole_number(*verb, "--grid", options->resolution, {0, 1'000'000},
                    "Resolution of the chain's belief grid (0: the plan's)")
-      ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  verb->add_option("--steps", options->simulation.steps, "Simulated steps")->capture_default_str();
+  add_whole_number(*verb, "--steps", options->simulation.steps, {kFewestSimulated, kMostSteps},
+                   "Simulated steps")
+      ->capture_default_str();
   verb->add_option("--level", options->simulation.level, "Confidence level")->capture_default_str();
-  verb->add_option("--seed", options->simulation.seed, "Same seed, same bytes")
-      ->capture_default_str();
+  add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
 }
 
 }  // namespace oas::cli

@@ -13,6 +13,7 @@
 #include "oas/experiments/learning_run.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/statistics.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -99,7 +100,6 @@ std::string describe_settings(const std::vector<std::string>& agents) {
 
 // All faults of agents, settings and sizes show here, before any work is done or file written.
 std::vector<LearningOptions> make_tasks(const LearnArguments& options, const Pomdp& model) {
-  OAS_REQUIRE(options.runs >= 1, "--runs is {}; at least 1 is needed", options.runs);
   std::vector<LearningOptions> tasks;
   for (int run = 0; run < options.runs; ++run) {
     for (const std::string& agent : options.agents) {
@@ -270,17 +270,19 @@ void add_learn(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  verb->add_option("--steps", options->steps, "Steps of each run")->capture_default_str();
-  verb->add_option("--runs", options->runs, "Runs of each agent")->capture_default_str();
-  verb->add_option("--seed", options->seed, "Seed; run r uses replication r of its streams")
+  add_whole_number(*verb, "--steps", options->steps, {1, kMostSteps}, "Steps of each run")
       ->capture_default_str();
+  add_whole_number(*verb, "--runs", options->runs, {1}, "Runs of each agent")
+      ->capture_default_str();
+  add_seed(*verb, options->seed, "Seed; run r uses replication r of its streams");
   verb->add_option("--iota", options->iota,
                    "Floor of the agents, and of the oracle with floor (default 1/(10 A))");
   verb->add_option("--set", options->settings,
                    "name=value for every agent that has the setting, agent.name=value for one")
       ->allow_extra_args(false);
   verb->add_flag("--settings", *list_settings, "Show the settings of the agents and stop");
-  verb->add_option("--checkpoints", options->checkpoints, "Rows of the CSV, equally spaced")
+  add_whole_number(*verb, "--checkpoints", options->checkpoints, {1},
+                   "Rows of the CSV, equally spaced")
       ->capture_default_str();
   verb->add_option(
           "--oracle-gap", options->oracle_gap,

@@ -17,6 +17,7 @@
 #include "oas/planning/planner.hpp"
 #include "oas/planning/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -170,19 +171,20 @@ void add_plan(CLI::App& app) {
                    "Plan for the most optimistic model within this total-variation radius per row")
       ->check(CLI::Range(0.0, 1.0));
   verb->add_option("--gap", options->gap, "Refine until upper - lower is at most this");
-  verb->add_option("--grid", options->plan.resolution, "Resolution of the belief grid (0: chosen)")
-      ->check(CLI::Range(0, 1'000'000))
+  add_whole_number(*verb, "--grid", options->plan.resolution, {0, 1'000'000},
+                   "Resolution of the belief grid (0: chosen)")
       ->capture_default_str();
   verb->add_option("--planner", options->plan.planner, "auto, grid or point")
       ->check(CLI::IsMember({"auto", "grid", "point"}))
       ->capture_default_str();
   verb->add_option("--tolerance", options->plan.span_tolerance, "Span at which sweeps stop")
       ->capture_default_str();
-  verb->add_option("--steps", options->plan.simulation.steps, "Simulated steps of the lower bound")
+  add_whole_number(*verb, "--steps", options->plan.simulation.steps, {kFewestSimulated, kMostSteps},
+                   "Simulated steps of the lower bound")
       ->capture_default_str();
   verb->add_flag("--all", options->all, "Compare with uniform, myopic, memoryless, seen states");
   verb->add_option("--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)");
-  verb->add_option("--seed", options->seed, "Same seed, same bytes")->capture_default_str();
+  add_seed(*verb, options->seed, "Same seed, same bytes");
   verb->add_option("-o,--output", options->output, "Plan to write");
 }
 

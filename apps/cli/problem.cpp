@@ -8,6 +8,7 @@
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -54,21 +55,26 @@ void add_problem(CLI::App& app) {
   verb->add_option("NAME", options->name, "A problem of oas list, or: random")->required();
   RandomPomdpOptions& random = options->random;
   const char* group = "For NAME = random";
-  verb->add_option("--states", random.num_states, "Number of states")->group(group);
-  verb->add_option("--actions", random.num_actions, "Number of actions")->group(group);
-  verb->add_option("--observations", random.num_observations, "Number of observations")
+  constexpr int kMost = 10'000;
+  add_whole_number(*verb, "--states", random.num_states, {1, kMost}, "Number of states")
+      ->group(group);
+  add_whole_number(*verb, "--actions", random.num_actions, {1, kMost}, "Number of actions")
+      ->group(group);
+  add_whole_number(*verb, "--observations", random.num_observations, {1, kMost},
+                   "Number of observations")
       ->group(group);
   verb->add_option("--epsilon", random.min_transition,
                    "Smallest transition probability (default: 1/(5 S))")
       ->group(group);
   verb->add_option("--peak", random.peak, "Weight added to the likely observation")->group(group);
   verb->add_option("--alpha", random.min_alpha, "Draw the sensors again below this alpha")
+      ->check(CLI::Range(0.0, 1.0))
       ->group(group);
   verb->add_flag("--spread-peaks", options->spread_peaks,
                  "The authors' sensors: likely observations spread over (state, action) pairs")
       ->group(group);
   verb->add_flag("--after", options->after, "Timing after instead of before")->group(group);
-  verb->add_option("--seed", options->seed, "Same seed, same problem")->group(group);
+  add_seed(*verb, options->seed, "Same seed, same problem")->group(group);
   verb->add_flag("--hide-transition", options->hide_transition,
                  "Leave the transition model out: what a learner may know");
   verb->add_option("-o,--output", options->output, "Model file to write: .json, .pomdp or .pomdpx")

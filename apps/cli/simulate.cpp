@@ -13,6 +13,7 @@
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -190,13 +191,12 @@ void add_simulate(CLI::App& app) {
                    "Model whose transition the policy believes in (default: the true one)");
   verb->add_option("--iota", options->iota,
                    "Smallest probability of every action (default: 1/(10 A))");
-  verb->add_option("--runs", options->runs, "Independent runs, each from the start")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{4'000'000'000}))
+  add_whole_number(*verb, "--runs", options->runs, {1, 4'000'000'000},
+                   "Independent runs, each from the start")
       ->capture_default_str();
-  verb->add_option("--steps", options->steps, "Steps of each run")
-      ->required()
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}));
-  verb->add_option("--seed", options->seed, "Same seed, same bytes")->capture_default_str();
+  add_whole_number(*verb, "--steps", options->steps, {1, kMostSteps}, "Steps of each run")
+      ->required();
+  add_seed(*verb, options->seed, "Same seed, same bytes");
   verb->add_flag("--reward", options->reward, "Log the reward of each step");
   verb->add_flag("--state", options->state, "Log the hidden state (for diagnostics only)");
   verb->add_option("-o,--output", options->output,

@@ -31,17 +31,39 @@ class Usage(CliCase):
         for iota in ("0.6", "-0.1", "nan"):
             self.bad("simulate", "pest-control", "--iota", iota, "--steps", 5, "-o", "x.csv",
                      says=["minimum action probability"])
-        self.bad("simulate", "pest-control", "--steps", -5, "-o", "x.csv", says=["--steps"])
-        self.bad("simulate", "pest-control", "--steps", "many", "-o", "x.csv", says=["many"])
         for target in ("0", "-1", "inf"):
             self.bad("check", "pest-control", "--target-error", target,
                      says=[f"--target-error is {target};"])
-        self.bad("check", "pest-control", "--trial", 1, says=["--trial"])
-        self.bad("check", "pest-control", "--steps", 5, says=["steps is 5"])
         self.bad("check", "pest-control", "--estimator", "particle", says=["particle"])
-        self.bad("problem", "random", "--states", 0, "-o", "x.json", says=["num_states", "0"])
         self.good("simulate", "pest-control", "--steps", 50, "-o", "log.csv")
         self.bad("estimate", "pest-control", "log.csv", "--confidence", 1.5, says=["1.5"])
+
+    def test_whole_numbers(self):
+        self.write("p.json", "")
+        m = "pest-control"
+        for command in (("check", m, "--steps"), ("check", m, "--runs"), ("check", m, "--trial"),
+                        ("check", m, "--seed"), ("check", m, "--threads"),
+                        ("plan", m, "--steps"), ("plan", m, "--seed"), ("plan", m, "--grid"),
+                        ("evaluate", m, "p.json", "--steps"), ("evaluate", m, "p.json", "--seed"),
+                        ("evaluate", m, "p.json", "--grid"),
+                        ("evaluate", m, "p.json", "--start-node"),
+                        ("compare", m, m, "--worst"), ("learn", m, "--runs"),
+                        ("learn", m, "--steps"), ("learn", m, "--checkpoints"),
+                        ("learn", m, "--seed"), ("problem", "random", "-o", "x.json", "--states"),
+                        ("problem", "random", "-o", "x.json", "--seed"),
+                        ("simulate", m, "-o", "x.csv", "--steps"),
+                        ("estimate", m, "p.json", "--seed"), ("estimate", m, "p.json", "--window"),
+                        ("estimate", m, "p.json", "--particles"),
+                        ("discretise", m, "--seed"), ("calibrate", "p.json", "--seed")):
+            for text in ("-1", "1e5", "1,000", "abc", "", "1.5", "99999999999999999999999"):
+                self.bad(*command, text, says=[f"{command[-1]}: not a whole number between",
+                                               f": '{text}'"])
+        self.bad("check", m, "--runs", 0, says=["--runs: not a whole number between 1 and"])
+        self.bad("check", m, "--steps", 5, says=["--steps: not a whole number between 128 and"])
+        self.bad("evaluate", m, "p.json", "--steps", 0, says=["--steps: ", "between 64 and"])
+        largest = str(2 ** 64 - 1)
+        self.good("problem", "random", "--seed", largest, "-o", "x.json")
+        self.bad("problem", "random", "--seed", str(2 ** 64), "-o", "y.json", says=[largest])
 
 
 class Conversions(CliCase):

@@ -69,7 +69,7 @@ class Learn(CliCase):
         self.bad(*learn, "--agent", "oas-ucrl", "--iota", "0", says=["iota is 0"])
         self.bad(*learn, "--iota", "0.7", says=["0.7"])
         self.bad(*learn, "--runs", 0, says=["--runs"])
-        self.bad("learn", "pest-control", "--steps", 0, "--oracle-gap", "1e-3", says=["steps is 0"])
+        self.bad("learn", "pest-control", "--steps", 0, "--oracle-gap", "1e-3", says=["--steps: "])
         self.bad(*learn, "--agent", "uniform,myopic", "-o", "run.csv", says=["run.csv", "folder"])
         self.bad(*learn, "--agent", "uniform,uniform", "-o", "runs",
                  says=["uniform is named twice"])
