@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
@@ -73,6 +74,7 @@ void run_calibrate(const CalibrateArguments& options) {
                 options.output);
   }
   options.calibration.validate();
+  check_different(options.logs);
   const Pomdp model = skeleton(options);
   Progress progress(options.common, "rows", 0);
   const SensorCounts counts = count_labelled_rows(model, options.logs, options.common.parallelism(),
@@ -81,7 +83,7 @@ void run_calibrate(const CalibrateArguments& options) {
   const nlohmann::ordered_json document = calibration_to_json(model, calibration);
   if (!options.output.empty()) write_text_file(options.output, dump_json(document));
   for (const std::string& warning : calibration.warnings) warn(options.common, warning);
-  if (options.common.json) print_json(document["calibration"]);
+  if (options.common.json) print_json(options.common, document["calibration"]);
   std::string text = calibration.brief() + "\n";
   if (counts.unused > 0) {
     text += fmt::format("{} rows tell nothing: no observation, or the last of a run\n",
@@ -98,11 +100,13 @@ void add_calibrate(CLI::App& app) {
   const auto options = std::make_shared<CalibrateArguments>();
   CLI::App* verb = add_verb(app, "calibrate", "Learn the sensors from logs whose states are known",
                             options->common, [options] { run_calibrate(*options); });
-  verb->add_option("LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)")
+  add_input(*verb, "LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)",
+            options->common)
       ->required();
-  verb->add_option("--model", options->model,
-                   "Names, timing and all the rest: a model file (the key observation may be "
-                   "missing, it is not used) or problem name; without it names come from the logs");
+  add_input(*verb, "--model", options->model,
+            "Names, timing and all the rest: a model file (the key observation may be missing, it "
+            "is not used) or problem name; without it names come from the logs",
+            options->common);
   verb->add_option("--timing", options->timing,
                    "Which state emits, where neither model nor log says so: before or after")
       ->check(CLI::IsMember({"before", "after"}));
@@ -114,7 +118,8 @@ void add_calibrate(CLI::App& app) {
       ->capture_default_str();
   add_seed(*verb, options->calibration.seed, "Random numbers of the intervals of alpha");
   add_lenient_flag(*verb, options->common);
-  verb->add_option("-o,--output", options->output, "Model to write, with its calibration: .json");
+  add_output(*verb, "-o,--output", options->output, "Model to write, with its calibration: .json",
+             options->common);
 }
 
 }  // namespace oas::cli

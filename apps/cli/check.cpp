@@ -180,7 +180,7 @@ void run_continuous(const CheckArguments& options, const ContinuousPomdp& model)
                              : "\nverdict: not every row can be learned from pairs of observations "
                                "of one long run\n";
   }
-  if (options.common.json) print_json(report.json);
+  if (options.common.json) print_json(options.common, report.json);
   print(options.common, report.text);
 }
 
@@ -217,7 +217,7 @@ void run_check(const CheckArguments& options) {
   report.json["learnable"] = sensors ? nlohmann::ordered_json(learnable) : nullptr;
   report.text += fmt::format("\nverdict: {}\n", sensors ? verdict(*sensors, learnable, connected)
                                                         : "too large to say what can be learned");
-  if (options.common.json) print_json(report.json);
+  if (options.common.json) print_json(options.common, report.json);
   print(options.common, report.text);
 }
 

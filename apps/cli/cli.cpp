@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
@@ -35,13 +36,26 @@ bool file_exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-void write_stdout(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+void write_all(std::FILE* out, const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
     throw IoError("standard output: write failed");
   }
 }
 
+std::vector<std::string> names_in(const std::vector<CLI::Option*>& options) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options) {
+    names.insert(names.end(), option->results().begin(), option->results().end());
+  }
+  return names;
+}
+
 }  // namespace
+
+std::FILE* Common::printed() const {
+  const std::vector<std::string> names = names_in(outputs);
+  return std::any_of(names.begin(), names.end(), is_standard_output) ? stderr : stdout;
+}
 
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run) {
@@ -51,7 +65,10 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
   add_whole_number(*verb, "--threads", common.threads, {0, 1024},
                    "Threads to use, 0 = all cores; never changes results")
       ->capture_default_str();
-  verb->callback(std::move(run));
+  verb->callback([&common, run = std::move(run)] {
+    check_files(names_in(common.inputs), names_in(common.outputs));
+    run();
+  });
   return verb;
 }
 
@@ -62,7 +79,7 @@ void add_lenient_flag(CLI::App& verb, Common& common) {
 
 void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
                         Common& common) {
-  verb.add_option(name, model, summary)->required();
+  add_input(verb, name, model, summary, common)->required();
   add_lenient_flag(verb, common);
 }
 
@@ -108,9 +125,7 @@ const Pomdp& chain_of(const AnyModel& model) {
 }
 
 bool is_json_output(const std::string& path) {
-  struct stat info = {};
-  const bool special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  return special || format_of_ending(path) == ModelFormat::json;
+  return is_written_directly(path) || format_of_ending(path) == ModelFormat::json;
 }
 
 void write_model_file(const std::string& path, const Pomdp& model, const std::string& name,
@@ -131,10 +146,12 @@ void write_model_file(const std::string& path, const Pomdp& model, const std::st
 }
 
 void print(const Common& common, const std::string& text) {
-  if (!common.quiet && !common.json) write_stdout(text);
+  if (!common.quiet && !common.json) write_all(common.printed(), text);
 }
 
-void print_json(const nlohmann::ordered_json& document) { write_stdout(dump_json(document)); }
+void print_json(const Common& common, const nlohmann::ordered_json& document) {
+  write_all(common.printed(), dump_json(document));
+}
 
 void warn(const Common& common, const std::string& text) {
   if (!common.quiet) fmt::print(stderr, "warning: {}\n", text);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -22,17 +23,22 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
 
-/// Options that every verb understands.
+/// Options that every verb understands, and those that name files.
 struct Common {
   bool json = false;
   bool quiet = false;
   int threads = 0;
   bool lenient = false;
+  std::vector<CLI::Option*> inputs;
+  std::vector<CLI::Option*> outputs;
 
   [[nodiscard]] Parallelism parallelism() const { return {threads}; }
+  /// Where the verb prints: standard error when standard output is one of the outputs.
+  [[nodiscard]] std::FILE* printed() const;
 };
 
-/// Declares one verb with the common options; `run` is called after parsing.
+/// Declares one verb with the common options; `run` is called after parsing, when its files have
+/// been checked (check_files).
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run);
 
@@ -80,9 +86,9 @@ decltype(auto) about_file(const std::string& file, Work work) {
   }
 }
 
-/// Prints to standard output unless `quiet` is set; a full pipe or disk is an IoError.
+/// Prints unless `quiet` or `json` is set; a full pipe or disk is an IoError.
 void print(const Common& common, const std::string& text);
-void print_json(const nlohmann::ordered_json& document);
+void print_json(const Common& common, const nlohmann::ordered_json& document);
 
 /// Prints "warning: …" to standard error unless `quiet` is set.
 void warn(const Common& common, const std::string& text);
@@ -126,6 +132,11 @@ class Progress {
 
 /// 1234567 → "1,234,567"; 1e12 and beyond → "1.2e+12".
 [[nodiscard]] std::string big_number(double value);
+/// "1 run", "2,000 runs".
+template <class Count>
+[[nodiscard]] std::string counted(Count count, const std::string& noun) {
+  return big_number(static_cast<double>(count)) + " " + noun + (count == 1 ? "" : "s");
+}
 
 /// One study file that is found beside the program or here.
 struct StudyEntry {

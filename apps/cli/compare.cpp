@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/transition_error.hpp"
@@ -75,7 +76,7 @@ void run_compare(const CompareArguments& options) {
   }
   const TransitionError error = transition_error(truth.transition(), estimate.model.transition());
   const auto covered = coverage(truth, estimate);
-  if (options.common.json) print_json(to_json(truth, error, covered));
+  if (options.common.json) print_json(options.common, to_json(truth, error, covered));
   Table actions({"action", "Frobenius", "worst row (L1)"});
   for (int a = 0; a < truth.num_actions(); ++a) {
     actions.add({truth.actions()[a], fmt::format("{:.4f}", error.frobenius_by_action[a]),
@@ -107,7 +108,8 @@ void add_compare(CLI::App& app) {
                             options->common, [options] { run_compare(*options); });
   add_model_argument(*verb, "MODEL", options->model, "True model: file or problem name",
                      options->common);
-  verb->add_option("ESTIMATE", options->estimate, "Estimate, or any model file with transition")
+  add_input(*verb, "ESTIMATE", options->estimate,
+            "Estimate, or any model file with transition", options->common)
       ->required();
   add_whole_number(*verb, "--worst", options->worst, {0, 1'000'000},
                    "How many of the worst rows to show")

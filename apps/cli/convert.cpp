@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "convert_policy.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/io/model_file.hpp"
@@ -62,13 +63,13 @@ void run_convert(const ConvertArguments& options) {
     warn(options.common, fmt::format("{}: {}", options.output, warning));
   }
   if (options.common.json) {
-    print_json({{"output", options.output},
-                {"timing", to_string(timing)},
-                {"states", converted.model->num_states()},
-                {"actions", converted.model->num_actions()},
-                {"observations", converted.model->num_observations()},
-                {"expanded", converted.expanded},
-                {"warnings", warnings}});
+    print_json(options.common, {{"output", options.output},
+                                {"timing", to_string(timing)},
+                                {"states", converted.model->num_states()},
+                                {"actions", converted.model->num_actions()},
+                                {"observations", converted.model->num_observations()},
+                                {"expanded", converted.expanded},
+                                {"warnings", warnings}});
   }
   print(options.common, fmt::format("{}: {}{}\n", options.output, converted.model->brief(),
                                     converted.expanded ? ", states expanded" : ""));
@@ -83,8 +84,9 @@ void add_convert(CLI::App& app) {
                             options->common, [options] { run_convert(*options); });
   add_model_argument(*verb, "IN", options->input, "Model file, problem name, plan or policy file",
                      options->common);
-  verb->add_option("OUT", options->output,
-                   "File to write: .json, .pomdp, .pomdpx; of a policy .alpha, .policy, .pg")
+  add_output(*verb, "OUT", options->output,
+             "File to write: .json, .pomdp, .pomdpx; of a policy .alpha, .policy, .pg",
+             options->common)
       ->required();
   verb->add_option("--timing", options->timing,
                    "Timing to convert to (default: after for .pomdp and .pomdpx, else as it is)")

@@ -21,7 +21,7 @@ struct Files {
 };
 
 void report(const Files& files, const Json& document, const std::string& text) {
-  if (files.common.json) print_json(document);
+  if (files.common.json) print_json(files.common, document);
   print(files.common, fmt::format("{}: {}\n", files.output, text));
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
@@ -113,17 +114,16 @@ void run_discretise(const DiscretiseArguments& options) {
     write_text_file(options.output, dump_json(document));
   }
   if (options.common.json) {
-    print_json({{"cells", cells.num_cells()},
-                {"splits", cells.splits()},
-                {"alpha", sensors.alpha},
-                {"rows", rows}});
+    print_json(options.common, {{"cells", cells.num_cells()},
+                                {"splits", cells.splits()},
+                                {"alpha", sensors.alpha},
+                                {"rows", rows}});
   }
   std::string text = fmt::format("{} cells, alpha {:.4f}\n{}", cells.num_cells(), sensors.alpha,
                                  splits_text(cells));
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
   if (!options.log.empty()) {
-    text += fmt::format("{}: {} rows written\n", options.log_output,
-                        big_number(static_cast<double>(rows)));
+    text += fmt::format("{}: {} written\n", options.log_output, counted(rows, "row"));
   }
   print(options.common, text);
 }
@@ -145,12 +145,14 @@ void add_discretise(CLI::App& app) {
                    "Sets of random split points to try")
       ->capture_default_str();
   add_seed(*verb, options->search.seed, "Same seed, same cells");
-  verb->add_option("--use", options->use,
-                   "Take the split points from this file, written by an earlier call");
-  verb->add_option("--log", options->log, "Log with real-valued observations");
-  verb->add_option("--log-out", options->log_output, "The same log with cells, to write");
-  verb->add_option("-o,--output", options->output,
-                   "Model to write (.json): exact cell probabilities, split points beside them");
+  add_input(*verb, "--use", options->use,
+            "Take the split points from this file, written by an earlier call", options->common);
+  add_input(*verb, "--log", options->log, "Log with real-valued observations", options->common);
+  add_output(*verb, "--log-out", options->log_output,
+             "The same log with cells, to write; - is standard output", options->common);
+  add_output(*verb, "-o,--output", options->output,
+             "Model to write (.json): exact cell probabilities, split points beside them",
+             options->common);
 }
 
 }  // namespace oas::cli

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
@@ -61,9 +62,9 @@ std::string matrices(const Pomdp& model, const TransitionEstimate& estimate,
   std::string text;
   std::size_t index = 0;
   for (int a = 0; a < model.num_actions(); ++a) {
-    text += fmt::format("\n{} ({} {}, alpha {:.3g})\n", model.actions()[a],
-                        big_number(static_cast<double>(estimate.pairs[a])),
-                        estimate.log_likelihood ? "transitions" : "pairs", estimate.alpha[a]);
+    text += fmt::format("\n{} ({}, alpha {:.3g})\n", model.actions()[a],
+                        counted(estimate.pairs[a], estimate.log_likelihood ? "transition" : "pair"),
+                        estimate.alpha[a]);
     std::vector<std::string> header = {"from \\ to"};
     for (int s = 0; s < model.num_states(); ++s) header.push_back(model.states()[s]);
     if (region != nullptr) header.emplace_back("L1");
@@ -157,18 +158,20 @@ void write_output(const EstimateArguments& options, const AnyModel& model,
 }
 
 void run_estimate(EstimateArguments options) {
+  check_different(options.logs);
+  const bool as_json = options.output.empty() || is_json_output(options.output);
   const AnyModel loaded = load_any_model(options.model, options.common);
   const Pomdp& model = chain_of(loaded);
   options.estimation.structure = read_structures(options.structures, model);
-  OAS_REQUIRE(std::holds_alternative<Pomdp>(loaded) || options.output.empty() ||
-                  is_json_output(options.output),
+  OAS_REQUIRE(std::holds_alternative<Pomdp>(loaded) || as_json,
               "{}: only .json files hold models with real-valued observations", options.output);
   Progress progress(options.common, "rows", 0);
   const TransitionEstimate estimate =
       estimate_model(options, loaded, [&](std::int64_t rows) { progress.add(rows); });
   write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
-  if (options.common.json) print_json(estimate_to_json(model, estimate)["estimate"]);
+  if (options.common.json)
+    print_json(options.common, estimate_to_json(model, estimate)["estimate"]);
   std::string text = estimate.brief() + "\n";
   if (estimate.effective_rows) {
     text += fmt::format("weights by age: worth {} rows of equal weight\n",
@@ -176,8 +179,7 @@ void run_estimate(EstimateArguments options) {
   }
   if (!estimate.structure.empty()) text += fmt::format("structure: {}\n", estimate.structure);
   if (estimate.missing > 0) {
-    text += fmt::format("{} rows without observation\n",
-                        big_number(static_cast<double>(estimate.missing)));
+    text += fmt::format("{} without observation\n", counted(estimate.missing, "row"));
   }
   const ConfidenceRegion* region = shown_region(estimate, options.simultaneous);
   if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate, region);
@@ -203,8 +205,8 @@ void add_estimate(CLI::App& app) {
                      "Model file or problem name; its transition is not used "
                      "(except by --structure zeros-of-model)",
                      options->common);
-  verb->add_option("LOG", options->logs,
-                   "Log files (CSV, plain, gzip or zstd); - is standard input")
+  add_input(*verb, "LOG", options->logs,
+            "Log files (CSV, plain, gzip or zstd); - is standard input", options->common)
       ->required();
   verb->add_option("--estimator", options->estimation.estimator, "Estimator (see oas list)")
       ->capture_default_str();
@@ -229,9 +231,10 @@ void add_estimate(CLI::App& app) {
                    "Rows that lie so many rows back count half, for dynamics that change slowly");
   add_whole_number(*verb, "--window", options->estimation.forgetting.window, {},
                    "Only so many rows at the end of the logs count");
-  verb->add_option("--structure", options->structures,
-                   "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
-                   "same-for-all-actions; may be given several times")
+  add_input(*verb, "--structure", options->structures,
+            "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
+            "same-for-all-actions; may be given several times",
+            options->common)
       ->expected(1)
       ->take_all();
   verb->add_option_function<double>(
@@ -253,8 +256,9 @@ void add_estimate(CLI::App& app) {
   verb->add_option("--search", options->cells.method,
                    "Real-valued observations, moments: search for cells, random or refined")
       ->capture_default_str();
-  verb->add_option("-o,--output", options->output,
-                   "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx");
+  add_output(*verb, "-o,--output", options->output,
+             "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx",
+             options->common);
 }
 
 }  // namespace oas::cli

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/policy_evaluation.hpp"
 #include "oas/planning/policy_file.hpp"
@@ -129,7 +130,7 @@ void run_evaluate(const EvaluateArguments& options) {
                      {"steps", simulated.steps},
                      {"seed", simulated.seed}};
     document.update(found.json);
-    print_json(document);
+    print_json(options.common, document);
   }
   print(options.common, fmt::format("{} in {}\n  simulated  {}\n{}", options.plan, options.model,
                                     simulated.brief(), found.text));
@@ -150,15 +151,17 @@ void add_evaluate(CLI::App& app) {
                             options->common, [options] { run_evaluate(*options); });
   add_model_argument(*verb, "MODEL", options->model, "The true model: file or problem name",
                      options->common);
-  verb->add_option("PLAN", options->plan,
-                   "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg")
+  add_input(*verb, "PLAN", options->plan,
+            "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg", options->common)
       ->required();
-  verb->add_option("--filter", options->filter,
-                   "Model with which beliefs are kept (default: the plan's own, else MODEL)");
+  add_input(*verb, "--filter", options->filter,
+            "Model with which beliefs are kept (default: the plan's own, else MODEL)",
+            options->common);
   add_whole_number(*verb, "--start-node", options->start_node, {},
                    "First node of a .pg (default: the best one)");
-  verb->add_option("--vectors", options->vectors,
-                   "The .alpha file beside a .pg: its best vector at the start is the first node");
+  add_input(*verb, "--vectors", options->vectors,
+            "The .alpha file beside a .pg: its best vector at the start is the first node",
+            options->common);
   add_whole_number(*verb, "--grid", options->resolution, {0, 1'000'000},
                    "Resolution of the chain's belief grid (0: the plan's)")
       ->capture_default_str();

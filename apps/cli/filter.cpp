@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/core/files.hpp"
+#include "oas/io/byte_sink.hpp"
 #include "oas/io/csv_cell.hpp"
 #include "oas/io/log_reader.hpp"
 
@@ -76,7 +77,7 @@ void smooth_run(const Pomdp& model, const Run& run, const SmoothedRow& receive) 
   }
 }
 
-void write_run(const Pomdp& model, const Run& run, AtomicFile& out, Progress& progress,
+void write_run(const Pomdp& model, const Run& run, ByteSink& out, Progress& progress,
                Totals& totals) {
   std::string text;
   const std::size_t n = run.actions.size();
@@ -117,7 +118,7 @@ void append_part(const std::vector<double>& column, std::size_t t, std::size_t r
   out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
 }
 
-Totals filter_log(const FilterArguments& options, const AnyModel& any, AtomicFile& out) {
+Totals filter_log(const FilterArguments& options, const AnyModel& any, ByteSink& out) {
   Progress progress(options.common, "rows filtered", 0);
   const Pomdp& model = chain_of(any);
   LogReader reader =
@@ -153,9 +154,9 @@ void run_filter(const FilterArguments& options) {
   const AnyModel any = load_any_model(options.model, options.common);
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to filter with", options.model);
-  AtomicFile out(options.output);
-  const Totals totals = filter_log(options, any, out);
-  out.commit();
+  const std::unique_ptr<ByteSink> out = open_output(options.output);
+  const Totals totals = filter_log(options, any, *out);
+  out->commit();
   if (totals.impossible > 0) {
     warn(options.common, fmt::format("{} observations have probability 0 under this model and were "
                                      "skipped: the model or the log is wrong",
@@ -164,15 +165,15 @@ void run_filter(const FilterArguments& options) {
   const double per_step =
       totals.log_likelihood / static_cast<double>(std::max<std::int64_t>(totals.seen, 1));
   if (options.common.json) {
-    print_json({{"rows", totals.rows},
-                {"runs", totals.runs},
-                {"log_likelihood_per_observation", per_step},
-                {"impossible_observations", totals.impossible},
-                {"last_belief", totals.last_belief}});
+    print_json(options.common, {{"rows", totals.rows},
+                                {"runs", totals.runs},
+                                {"log_likelihood_per_observation", per_step},
+                                {"impossible_observations", totals.impossible},
+                                {"last_belief", totals.last_belief}});
   }
-  std::string text = fmt::format("{}: {} rows, {} run{}, log-likelihood per observation {:.5f}\n",
-                                 options.output, big_number(static_cast<double>(totals.rows)),
-                                 totals.runs, totals.runs == 1 ? "" : "s", per_step);
+  std::string text =
+      fmt::format("{}: {}, {}, log-likelihood per observation {:.5f}\n", options.output,
+                  counted(totals.rows, "row"), counted(totals.runs, "run"), per_step);
   text += "belief after the last row:\n";
   for (int s = 0; s < model.num_states(); ++s) {
     text += fmt::format("  {:<20} {:.4f}\n", model.states()[s],
@@ -189,9 +190,12 @@ void add_filter(CLI::App& app) {
                             options->common, [options] { run_filter(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
                      options->common);
-  verb->add_option("LOG", options->log, "Log file; - is standard input")->required();
-  verb->add_option("-o,--output", options->output,
-                   "CSV to write: for each row the belief before it and the smoothed state")
+  add_input(*verb, "LOG", options->log, "Log file; - is standard input", options->common)
+      ->required();
+  add_output(*verb, "-o,--output", options->output,
+             "CSV to write: for each row the belief before it and the smoothed state; .gz and .zst "
+             "are compressed, - is standard output",
+             options->common)
       ->required();
   verb->footer(
       "Row t tells about s_t, the state in which the row's action was taken: belief_* is "

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/experiments/learning_run.hpp"
@@ -174,12 +175,9 @@ std::string summary(const LearnArguments& options, const std::vector<LearningRun
                fmt::format("{:.0f}", static_cast<double>(episodes) / n),
                fmt::format("{}", failures), fmt::format("{:.2f}", seconds / n)});
   }
-  return fmt::format(
-             "{} steps, {} run{} each; best gain {:.6f} ± {:.1g}, with floor {:.3g}: {:.6f} ± "
-             "{:.1g}\n",
-             big_number(static_cast<double>(options.steps)), options.runs,
-             options.runs == 1 ? "" : "s", oracle.gain, oracle.gain_error, oracle.floor,
-             oracle.floor_gain, oracle.floor_gain_error) +
+  return fmt::format("{}, {} each; best gain {:.6f} ± {:.1g}, with floor {:.3g}: {:.6f} ± {:.1g}\n",
+                     counted(options.steps, "step"), counted(options.runs, "run"), oracle.gain,
+                     oracle.gain_error, oracle.floor, oracle.floor_gain, oracle.floor_gain_error) +
          table.text() + (options.runs > 1 ? "  ± is the 95 % interval over runs\n" : "");
 }
 
@@ -190,22 +188,27 @@ void write_run(const std::string& stem, const LearningRun& run, const Pomdp& mod
 }
 
 // FILE.csv gets one run and FILE.json its record; a folder gets one such pair per run.
-std::string write_runs(const LearnArguments& options, const std::vector<LearningRun>& runs,
-                       const Pomdp& model, const RegretOracle& oracle) {
-  if (options.output.ends_with(".csv")) {
-    const std::string stem = options.output.substr(0, options.output.size() - 4);
-    write_run(stem, runs.front(), model, oracle);
-    return fmt::format("{}, {}.json: written\n", options.output, stem);
-  }
-  for (const LearningRun& run : runs) {
-    const std::string name = fmt::format("{}-{}", run.options.agent, run.options.replication);
-    write_run((std::filesystem::path(options.output) / name).string(), run, model, oracle);
-  }
-  return fmt::format("{}: {} runs written\n", options.output, runs.size());
+std::string stem_of(const LearnArguments& options, const LearningOptions& run) {
+  if (options.output.ends_with(".csv")) return options.output.substr(0, options.output.size() - 4);
+  const std::string name = fmt::format("{}-{}", run.agent, run.replication);
+  return (std::filesystem::path(options.output) / name).string();
 }
 
-void check_output(const LearnArguments& options) {
-  if (options.output.empty()) return;
+std::string write_runs(const LearnArguments& options, const std::vector<LearningRun>& runs,
+                       const Pomdp& model, const RegretOracle& oracle) {
+  for (const LearningRun& run : runs) {
+    write_run(stem_of(options, run.options), run, model, oracle);
+  }
+  if (options.output.ends_with(".csv")) {
+    return fmt::format("{}, {}.json: written\n", options.output,
+                       stem_of(options, runs.front().options));
+  }
+  return fmt::format("{}: {} written\n", options.output, counted(runs.size(), "run"));
+}
+
+void check_output_name(const LearnArguments& options) {
+  OAS_REQUIRE(!is_standard_output(options.output),
+              "-o {}: a run is two files, which standard output cannot hold", options.output);
   if (options.output.ends_with(".csv")) {
     OAS_REQUIRE(options.agents.size() == 1 && options.runs == 1,
                 "-o {}: a file holds one run, and there are {}; give a folder", options.output,
@@ -219,6 +222,17 @@ void check_output(const LearnArguments& options) {
               options.output, error.message());
 }
 
+void check_output(const LearnArguments& options, const std::vector<LearningOptions>& tasks) {
+  if (options.output.empty()) return;
+  check_output_name(options);
+  std::vector<std::string> files;
+  for (const LearningOptions& task : tasks) {
+    files.push_back(stem_of(options, task) + ".csv");
+    files.push_back(stem_of(options, task) + ".json");
+  }
+  check_files({options.model}, files);
+}
+
 void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
@@ -229,7 +243,7 @@ void run_learn(const LearnArguments& options) {
   const double floor = options.iota.value_or(default_floor(model.num_actions()));
   check_floor(floor, model.num_actions());
   const std::vector<LearningOptions> tasks = make_tasks(options, model);
-  check_output(options);
+  check_output(options, tasks);
   const RegretOracle oracle(model, {.floor = floor, .gap = options.oracle_gap},
                             options.common.parallelism());
   const std::vector<LearningRun> runs = run_all(options, tasks, model, oracle);
@@ -238,7 +252,7 @@ void run_learn(const LearnArguments& options) {
   if (options.common.json) {
     Json records = Json::array();
     for (const LearningRun& each : runs) records.push_back(run_to_json(each, model, oracle));
-    print_json(records.size() == 1 ? records.front() : records);
+    print_json(options.common, records.size() == 1 ? records.front() : records);
   }
   for (const LearningRun& each : runs) {
     for (const Episode& episode : each.episodes) {

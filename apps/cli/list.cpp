@@ -38,12 +38,12 @@ void add_list(CLI::App& app) {
       app, "list", "Show the problems, policies, estimators, planners, agents, studies there are",
       *common, [common] {
         if (common->json) {
-          print_json({{"problems", to_json(problems())},
-                      {"policies", to_json(policies())},
-                      {"estimators", to_json(estimators())},
-                      {"planners", to_json(planners())},
-                      {"agents", to_json(agents())},
-                      {"studies", to_json(known_studies())}});
+          print_json(*common, {{"problems", to_json(problems())},
+                               {"policies", to_json(policies())},
+                               {"estimators", to_json(estimators())},
+                               {"planners", to_json(planners())},
+                               {"agents", to_json(agents())},
+                               {"studies", to_json(known_studies())}});
           return;
         }
         print(*common, to_text("problems", "use the name as MODEL, or oas problem NAME -o FILE",

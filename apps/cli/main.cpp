@@ -4,6 +4,7 @@
 
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/temporary_files.hpp"
 #include "oas/core/version.hpp"
 
 namespace {
@@ -43,6 +44,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  oas::remove_temporary_files_on_signals();
   try {
     return run(argc, argv);
   } catch (const oas::InvalidArgument& error) {

@@ -9,9 +9,11 @@
 #include <optional>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/programs.hpp"
+#include "oas/core/temporary_files.hpp"
 #include "oas/planning/extended_value_iteration.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
@@ -61,22 +63,18 @@ Plan optimistic_plan(const Pomdp& model, const PlanArguments& options) {
   return plan;
 }
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 // SVG as it is; PNG through whichever converter is installed.
 void write_figure(const PlanArguments& options, const Plan& plan) {
   FigureOptions figure;
   figure.seed = options.seed;
   const std::string svg = policy_figure_svg(plan, figure);
-  if (!ends_with(options.figure, ".png")) {
+  if (!options.figure.ends_with(".png")) {
     write_text_file(options.figure, svg);
     return;
   }
   const std::string drawing = options.figure + ".tmp.svg";
   const std::string picture = options.figure + ".tmp.png";
+  const TemporaryName noted[] = {TemporaryName(drawing), TemporaryName(picture)};
   write_text_file(drawing, svg);
   const bool drawn = run_program({"rsvg-convert", "-z", "2", "-o", picture, drawing}) ||
                      run_program({"convert", "-density", "192", drawing, picture});
@@ -102,7 +100,8 @@ void print_all(const PlanArguments& options, const Pomdp& model) {
         {{"policy", row.name}, {"lower", row.lower}, {"upper", row.upper}, {"note", row.note}});
   }
   if (options.common.json) {
-    print_json({{"model", options.model}, {"iota", options.plan.iota}, {"oracles", list}});
+    print_json(options.common,
+               {{"model", options.model}, {"iota", options.plan.iota}, {"oracles", list}});
   }
   print(options.common,
         fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
@@ -116,7 +115,7 @@ void print_plan(const PlanArguments& options, const Plan& plan, double seconds) 
     document.erase("model");
     document["seconds"] = seconds;
     if (!options.output.empty()) document["plan"] = options.output;
-    print_json(document);
+    print_json(options.common, document);
   }
   std::string text = fmt::format("{}: {}\n  {}\n", options.model, plan.brief(), plan.message);
   text += fmt::format("  lower: simulation of {} steps, seed {}, level {:g}; upper: proved\n",
@@ -130,7 +129,15 @@ void print_plan(const PlanArguments& options, const Plan& plan, double seconds) 
   print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
 }
 
+// What can be said before the model is read.
+void check_options(const PlanArguments& options) {
+  OAS_REQUIRE(options.figure.empty() || options.figure.ends_with(".svg") ||
+                  options.figure.ends_with(".png"),
+              "--figure {}: figures are written as .svg or .png", options.figure);
+}
+
 void run_plan(PlanArguments& options) {
+  check_options(options);
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to plan with", options.model);
   OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
@@ -183,9 +190,10 @@ void add_plan(CLI::App& app) {
                    "Simulated steps of the lower bound")
       ->capture_default_str();
   verb->add_flag("--all", options->all, "Compare with uniform, myopic, memoryless, seen states");
-  verb->add_option("--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)");
+  add_output(*verb, "--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)",
+             options->common);
   add_seed(*verb, options->seed, "Same seed, same bytes");
-  verb->add_option("-o,--output", options->output, "Plan to write");
+  add_output(*verb, "-o,--output", options->output, "Plan to write (.json)", options->common);
 }
 
 }  // namespace oas::cli

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
@@ -28,7 +29,7 @@ struct ProblemArguments {
 void write(const ProblemArguments& options, const Pomdp& model, const std::string& brief) {
   const Pomdp shown = options.hide_transition ? model.without_transition() : model;
   write_model_file(options.output, shown, "FILE.json", options.common);
-  if (options.common.json) print_json(model_to_json(shown));
+  if (options.common.json) print_json(options.common, model_to_json(shown));
   print(options.common, fmt::format("{}: {}\n", options.output, brief));
 }
 
@@ -77,7 +78,8 @@ void add_problem(CLI::App& app) {
   add_seed(*verb, options->seed, "Same seed, same problem")->group(group);
   verb->add_flag("--hide-transition", options->hide_transition,
                  "Leave the transition model out: what a learner may know");
-  verb->add_option("-o,--output", options->output, "Model file to write: .json, .pomdp or .pomdpx")
+  add_output(*verb, "-o,--output", options->output, "Model file to write: .json, .pomdp or .pomdpx",
+             options->common)
       ->required();
 }
 

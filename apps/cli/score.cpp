@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/experiments/log_score.hpp"
 
@@ -56,10 +57,9 @@ std::string to_text(const std::vector<std::string>& names, const LogScore& score
     table.add({names[m], with_error(score.models[m], false),
                m == 0 ? "" : with_error(score.differences[m], true)});
   }
-  return fmt::format("{} rows in {} runs, {} without observation\n{}",
-                     big_number(static_cast<double>(score.rows)),
-                     big_number(static_cast<double>(score.runs)),
-                     big_number(static_cast<double>(score.missing)), table.text());
+  return fmt::format("{} in {}, {} without observation\n{}", counted(score.rows, "row"),
+                     counted(score.runs, "run"), big_number(static_cast<double>(score.missing)),
+                     table.text());
 }
 
 LogScore score_files(const ScoreArguments& options) {
@@ -91,15 +91,15 @@ void run_score(ScoreArguments options) {
     options.logs.assign(options.files.begin() + 1, options.files.end());
     options.files.resize(1);
   }
+  check_different(options.logs);
   const LogScore score = score_files(options);
   for (std::size_t m = 0; m < options.files.size(); ++m) {
     if (score.impossible_rows[m] > 0) {
-      warn(options.common,
-           fmt::format("{}: {} rows are impossible under this model", options.files[m],
-                       big_number(static_cast<double>(score.impossible_rows[m]))));
+      warn(options.common, fmt::format("{}: {} impossible under this model", options.files[m],
+                                       counted(score.impossible_rows[m], "row")));
     }
   }
-  if (options.common.json) print_json(to_json(options.files, score));
+  if (options.common.json) print_json(options.common, to_json(options.files, score));
   print(options.common, to_text(options.files, score));
 }
 
@@ -109,10 +109,11 @@ void add_score(CLI::App& app) {
   const auto options = std::make_shared<ScoreArguments>();
   CLI::App* verb = add_verb(app, "score", "How well models predict logs they were not made from",
                             options->common, [options] { run_score(*options); });
-  verb->add_option("FILES", options->files,
-                   "MODEL LOG…; with --log, models (estimates) to compare with the first")
+  add_input(*verb, "FILES", options->files,
+            "MODEL LOG…; with --log, models (estimates) to compare with the first", options->common)
       ->required();
-  verb->add_option("--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)");
+  add_input(*verb, "--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)",
+            options->common);
   add_lenient_flag(*verb, options->common);
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "cli.hpp"
+#include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/io/log_writer.hpp"
 #include "oas/planning/plan_policy.hpp"
@@ -165,17 +166,17 @@ void run_simulate(const SimulateArguments& options) {
   log.commit();
   const double mean = totals.reward / static_cast<double>(totals.steps);
   if (options.common.json) {
-    print_json({{"log", options.output},
-                {"rows", totals.steps},
-                {"runs", options.runs},
-                {"policy", options.policy},
-                {"seed", options.seed},
-                {"mean_reward", mean}});
+    print_json(options.common, {{"log", options.output},
+                                {"rows", totals.steps},
+                                {"runs", options.runs},
+                                {"policy", options.policy},
+                                {"seed", options.seed},
+                                {"mean_reward", mean}});
   }
   print(options.common,
-        fmt::format("{}: {} rows, {} run{}, policy {}, seed {}, mean reward {:.4f}\n",
-                    options.output, big_number(static_cast<double>(totals.steps)), options.runs,
-                    options.runs == 1 ? "" : "s", options.policy, options.seed, mean));
+        fmt::format("{}: {}, {}, policy {}, seed {}, mean reward {:.4f}\n", options.output,
+                    counted(totals.steps, "row"), counted(options.runs, "run"), options.policy,
+                    options.seed, mean));
 }
 
 }  // namespace
@@ -185,10 +186,12 @@ void add_simulate(CLI::App& app) {
   CLI::App* verb = add_verb(app, "simulate", "Let a policy play in a model and log what it sees",
                             options->common, [options] { run_simulate(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
-  verb->add_option("--policy", options->policy, "Policy (see oas list) or plan file (*.json)")
+  add_input(*verb, "--policy", options->policy, "Policy (see oas list) or plan file (*.json)",
+            options->common)
       ->capture_default_str();
-  verb->add_option("--filter", options->filter,
-                   "Model whose transition the policy believes in (default: the true one)");
+  add_input(*verb, "--filter", options->filter,
+            "Model whose transition the policy believes in (default: the true one)",
+            options->common);
   verb->add_option("--iota", options->iota,
                    "Smallest probability of every action (default: 1/(10 A))");
   add_whole_number(*verb, "--runs", options->runs, {1, 4'000'000'000},
@@ -199,8 +202,8 @@ void add_simulate(CLI::App& app) {
   add_seed(*verb, options->seed, "Same seed, same bytes");
   verb->add_flag("--reward", options->reward, "Log the reward of each step");
   verb->add_flag("--state", options->state, "Log the hidden state (for diagnostics only)");
-  verb->add_option("-o,--output", options->output,
-                   "Log to write; .gz and .zst are compressed, - is standard output")
+  add_output(*verb, "-o,--output", options->output,
+             "Log to write; .gz and .zst are compressed, - is standard output", options->common)
       ->required();
 }
 

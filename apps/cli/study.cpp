@@ -82,7 +82,7 @@ void list(const StudyArguments& options) {
     rows.push_back({{"name", entry.name}, {"summary", entry.summary}, {"file", entry.file}});
     text += fmt::format("  {:<18}{}\n", entry.name, entry.summary);
   }
-  if (options.common.json) print_json(rows);
+  if (options.common.json) print_json(options.common, rows);
   if (text.empty()) text = "  none: there is no folder studies here\n";
   print(options.common, "studies (oas study run NAME [--quick])\n" + text);
 }
@@ -110,12 +110,12 @@ void run_one(const StudyArguments& options) {
   const StudyRun result = run_study(store, run);
   static_cast<void>(write_csv(store));
   if (options.common.json) {
-    print_json({{"study", study.name},
-                {"folder", folder},
-                {"skipped", result.skipped},
-                {"finished", result.finished},
-                {"failed", result.failed},
-                {"remaining", result.remaining}});
+    print_json(options.common, {{"study", study.name},
+                                {"folder", folder},
+                                {"skipped", result.skipped},
+                                {"finished", result.finished},
+                                {"failed", result.failed},
+                                {"remaining", result.remaining}});
   }
   print(options.common,
         fmt::format("{}: {} tasks finished, {} were there before, {} failed, {} remain\n", folder,
@@ -153,11 +153,11 @@ void report(const StudyArguments& options) {
   const Report written = write_report(ResultStore::open_existing(options.folder));
   if (!written.pictures_missing.empty()) warn(options.common, written.pictures_missing);
   if (options.common.json) {
-    print_json({{"report", written.page},
-                {"answer", written.answer},
-                {"tasks", written.tasks},
-                {"missing", written.missing},
-                {"files", written.files}});
+    print_json(options.common, {{"report", written.page},
+                                {"answer", written.answer},
+                                {"tasks", written.tasks},
+                                {"missing", written.missing},
+                                {"files", written.files}});
   }
   print(options.common, fmt::format("{}\n{}\n", answer_line(written), written.page));
   if (options.open) open_page(options, written.page);
@@ -186,7 +186,7 @@ void replay(const StudyArguments& options) {
   const std::int64_t number = find_unit(store.study(), options.task);
   const Unit unit = store.study().unit(number);
   const Replay again = replay_unit(store, number);
-  if (options.common.json) print_json({{"task", number}, {"equal", again.equal}});
+  if (options.common.json) print_json(options.common, {{"task", number}, {"equal", again.equal}});
   print(options.common, fmt::format("task {} ({}, replication {}): {} rows, {}\n", number,
                                     store.study().tasks[unit.task].name, unit.replication,
                                     std::count(again.stored.begin(), again.stored.end(), '\n'),
