@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -55,27 +56,36 @@ nlohmann::ordered_json to_json(const Pomdp& truth, const TransitionError& error,
   return document;
 }
 
+// A .json file, which may have intervals beside its model; others have none.
+std::optional<EstimateDocument> read_document(const std::string& name) {
+  if (!std::filesystem::exists(name) || names_model(name)) return std::nullopt;
+  return read_estimate(name);
+}
+
 void check_comparable(const CompareArguments& options, const Pomdp& truth, const Pomdp& estimate) {
   OAS_REQUIRE(truth.has_transition(), "{}: has no transition model to compare with", options.model);
+  OAS_REQUIRE(estimate.has_transition(), "{}: has no transition model to compare",
+              options.estimate);
   OAS_REQUIRE(
       truth.num_states() == estimate.num_states() && truth.num_actions() == estimate.num_actions(),
       "{} has {} states and {} actions, {} has {} and {}", options.model, truth.num_states(),
       truth.num_actions(), options.estimate, estimate.num_states(), estimate.num_actions());
-  OAS_REQUIRE(truth.timing() == estimate.timing(), "{} has timing {}, {} has timing {}",
-              options.model, to_string(truth.timing()), options.estimate,
-              to_string(estimate.timing()));
+  OAS_REQUIRE(truth.timing() == estimate.timing(),
+              "{} has timing {}, {} has timing {}; oas convert can change it", options.model,
+              to_string(truth.timing()), options.estimate, to_string(estimate.timing()));
 }
 
 void run_compare(const CompareArguments& options) {
   const AnyModel loaded = load_any_model(options.model, options.common);
   const Pomdp& truth = chain_of(loaded);
-  const EstimateDocument estimate = read_estimate(options.estimate);
-  check_comparable(options, truth, estimate.model);
-  if (!(truth.states() == estimate.model.states() && truth.actions() == estimate.model.actions())) {
-    warn(options.common, "the two files name their states or actions differently");
+  const std::optional<EstimateDocument> document = read_document(options.estimate);
+  const Pomdp estimate = document ? document->model : load_model(options.estimate, options.common);
+  check_comparable(options, truth, estimate);
+  if (!(truth.states() == estimate.states() && truth.actions() == estimate.actions())) {
+    warn(options.common, "the two models name their states or actions differently");
   }
-  const TransitionError error = transition_error(truth.transition(), estimate.model.transition());
-  const auto covered = coverage(truth, estimate);
+  const TransitionError error = transition_error(truth.transition(), estimate.transition());
+  const auto covered = document ? coverage(truth, *document) : std::nullopt;
   if (options.common.json) print_json(options.common, to_json(truth, error, covered));
   Table actions({"action", "Frobenius", "worst row (L1)"});
   for (int a = 0; a < truth.num_actions(); ++a) {
@@ -95,7 +105,7 @@ void run_compare(const CompareArguments& options) {
   std::string text = actions.text() + "\n" + rows.text();
   if (covered) {
     text += fmt::format("\nthe {:.0f} % intervals hold {:.0f} % of the true entries\n",
-                        100.0 * estimate.confidence, 100.0 * *covered);
+                        100.0 * document->confidence, 100.0 * *covered);
   }
   print(options.common, text);
 }
@@ -109,7 +119,7 @@ void add_compare(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model, "True model: file or problem name",
                      options->common);
   add_input(*verb, "ESTIMATE", options->estimate,
-            "Estimate, or any model file with transition", options->common)
+            "Estimate, or any model with transition: file or problem name", options->common)
       ->required();
   add_whole_number(*verb, "--worst", options->worst, {0, 1'000'000},
                    "How many of the worst rows to show")

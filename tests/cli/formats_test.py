@@ -256,6 +256,19 @@ class Formats(PolicyCase):
         self.bad("estimate", "x.json", "x.csv", "-o", "learned", says=["learned: the ending"])
         self.bad("plan", "x.json", "-o", "x.pg", says=["x.pg", "oas convert"])
 
+    def test_estimates_of_every_format_are_compared(self):
+        self.good("simulate", "robot-corridor", "--steps", 20000, "-o", "log.csv")
+        errors = []
+        for name in ("e.json", "e.pomdp", "e.pomdpx"):
+            self.good("estimate", "robot-corridor", "log.csv", "-o", name)
+            errors.append(self.good_json("compare", "robot-corridor", name)["frobenius"])
+        self.assertAlmostEqual(errors[0], errors[1], places=6)
+        self.assertAlmostEqual(errors[0], errors[2], places=6)
+        self.assertEqual(self.good_json("compare", "e.json", "robot-corridor")["frobenius"],
+                         errors[0])
+        self.bad("compare", "robot-corridor", "no-such", says=["no-such: no such file"])
+        self.bad("compare", "robot-corridor", "pest-control", says=["5 states"])
+
     def test_check_speaks_of_classic_files(self):
         self.write("doors.pomdp", DOORS)
         text = self.good("check", "doors.pomdp")
