@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "cli.hpp"
 #include "command_files.hpp"
@@ -233,6 +236,40 @@ void check_output(const LearnArguments& options, const std::vector<LearningOptio
   check_files({options.model}, files);
 }
 
+// What failures of one kind have in common: neither their row nor their numbers.
+std::string kind_of(const std::string& failure) {
+  constexpr std::string_view kAfterRow = "): ";
+  const std::size_t row = failure.starts_with("row (") ? failure.find(kAfterRow) : failure.npos;
+  std::string kind = row == failure.npos ? failure : failure.substr(row + kAfterRow.size());
+  std::erase_if(kind, [](char c) {
+    return std::string_view("0123456789.+-e").find(c) != std::string_view::npos;
+  });
+  return kind;
+}
+
+// One warning for each agent and kind of failure: an agent may fail in every episode.
+void warn_of_failures(const LearnArguments& options, const std::vector<LearningRun>& runs) {
+  struct Failures {
+    std::string first;
+    int count = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Failures> failures;  // of agent and kind
+  for (const LearningRun& run : runs) {
+    for (const Episode& episode : run.episodes) {
+      if (episode.failure.empty()) continue;
+      Failures& found = failures[{run.options.agent, kind_of(episode.failure)}];
+      if (found.count++ > 0) continue;
+      found.first = fmt::format("{}, run {}, step {}: {}", run.options.agent,
+                                run.options.replication, episode.start, episode.failure);
+    }
+  }
+  for (const auto& [kind, found] : failures) {
+    warn(options.common, found.count == 1 ? found.first
+                                          : fmt::format("{}; the first of {} of this kind",
+                                                        found.first, found.count));
+  }
+}
+
 void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
@@ -254,13 +291,7 @@ void run_learn(const LearnArguments& options) {
     for (const LearningRun& each : runs) records.push_back(run_to_json(each, model, oracle));
     print_json(options.common, records.size() == 1 ? records.front() : records);
   }
-  for (const LearningRun& each : runs) {
-    for (const Episode& episode : each.episodes) {
-      if (episode.failure.empty()) continue;
-      warn(options.common, fmt::format("{}, run {}, step {}: {}", each.options.agent,
-                                       each.options.replication, episode.start, episode.failure));
-    }
-  }
+  warn_of_failures(options, runs);
   print(options.common, summary(options, runs, oracle) + written);
 }
 

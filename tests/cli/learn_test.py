@@ -55,6 +55,18 @@ class Learn(CliCase):
         self.assertEqual(record["iota"], 0.1)
         self.assertEqual(record["episodes"][1]["start"], 500)
 
+    def test_failures_name_their_row_and_come_once(self):
+        self.good("problem", "random", "--seed", 9002, "--alpha", 0.02, "--spread-peaks", "-o",
+                  "m.json")
+        result = self.oas("learn", "m.json", "--agent", "oas-ucrl-pooled", "--oracle-gap", 1e-2,
+                          "--steps", 100000, "--runs", 2, "-o", "runs")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"^warning: oas-ucrl-pooled, run 0, step \d+: row "
+                         r"\(\d, \d\): it is noise, .*; the first of \d+ of this kind\n$")
+        record = json.loads(self.read("runs/oas-ucrl-pooled-0.json"))
+        failures = [episode["failure"] for episode in record["episodes"] if "failure" in episode]
+        self.assertTrue(all(text.startswith("row (") for text in failures), failures)
+
     def test_the_model_may_stand_last(self):
         self.good("learn", *QUICK, "--agent", "uniform,myopic", "pest-control")
 
