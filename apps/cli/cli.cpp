@@ -124,6 +124,16 @@ const Pomdp& chain_of(const AnyModel& model) {
   return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(model);
 }
 
+void check_reward(const std::string& name, const Pomdp& model, const Common& common) {
+  if (model.reward().kind() != Reward::Kind::none) return;
+  OAS_REQUIRE(names_model(name),
+              "{}: has no reward, so that no policy is better than another; give it the key "
+              "\"reward\" or \"observation_reward\"",
+              name);
+  warn(common,
+       fmt::format("{}: every reward is 0, so that no policy is better than another", name));
+}
+
 bool is_json_output(const std::string& path) {
   return is_written_directly(path) || format_of_ending(path) == ModelFormat::json;
 }

@@ -63,6 +63,10 @@ using AnyModel = std::variant<Pomdp, ContinuousPomdp>;
 /// What both kinds have in common: all but the sensors of a model with real-valued observations.
 [[nodiscard]] const Pomdp& chain_of(const AnyModel& model);
 
+/// For verbs that judge by rewards. A .json file without any is refused; in the formats of
+/// others rewards that are not given are 0, which deserves a warning.
+void check_reward(const std::string& name, const Pomdp& model, const Common& common);
+
 /// Whether a model that is written there is JSON: by the ending, always for pipes and devices.
 /// Throws InvalidArgument that lists the known endings.
 [[nodiscard]] bool is_json_output(const std::string& path);

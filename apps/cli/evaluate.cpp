@@ -111,6 +111,7 @@ void run_evaluate(const EvaluateArguments& options) {
   const ReadModel truth = load_read_model(options.model, options.common);
   OAS_REQUIRE(truth.model.has_transition(), "{}: has no transition model to evaluate in",
               options.model);
+  check_reward(options.model, truth.model, options.common);
   const AnyPolicy policy = read_any_policy(options.plan);
   OAS_REQUIRE((options.vectors.empty() && !options.start_node) ||
                   std::holds_alternative<PolicyGraph>(policy),

@@ -273,6 +273,7 @@ void warn_of_failures(const LearnArguments& options, const std::vector<LearningR
 void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
+  check_reward(options.model, model, options.common);
   OAS_REQUIRE(options.oracle_gap > 0.0, "--oracle-gap is {}; it must be positive",
               options.oracle_gap);
   check_agents(options.agents);

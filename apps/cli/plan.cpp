@@ -140,6 +140,7 @@ void run_plan(PlanArguments& options) {
   check_options(options);
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to plan with", options.model);
+  check_reward(options.model, model, options.common);
   OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
               "{}: a policy can be drawn for 2 or 3 states, not for {}", options.model,
               model.num_states());

@@ -66,6 +66,26 @@ class Usage(CliCase):
         self.bad("problem", "random", "--seed", str(2 ** 64), "-o", "y.json", says=[largest])
 
 
+class Rewards(CliCase):
+    """Where every policy earns 0 there is nothing to plan, learn or judge."""
+
+    def test_json_without_rewards(self):
+        self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
+        self.write_model("none.json", self.model(reward=None))
+        for command in (("plan", "none.json"), ("learn", "none.json"),
+                        ("evaluate", "none.json", "plan.json"),
+                        ("simulate", "none.json", "--steps", 5, "-o", "x.csv")):
+            self.bad(*command, says=["reward"])
+        self.good("check", "none.json")
+
+    def test_other_formats_mean_zero(self):
+        self.write_model("none.json", self.model("robot-corridor", observation_reward=None))
+        self.good("convert", "none.json", "none.pomdp")
+        result = self.oas("plan", "none.pomdp", "--steps", 6400)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("none.pomdp: every reward is 0", result.stderr)
+
+
 class Conversions(CliCase):
     def test_models_and_policies_are_not_confused(self):
         self.good("convert", "robot-corridor", "m.pomdp")
