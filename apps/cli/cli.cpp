@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -39,6 +40,26 @@ bool file_exists(const std::string& path) {
 void write_all(std::FILE* out, const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
     throw IoError("standard output: write failed");
+  }
+}
+
+// The first line of a log that is no comment names its columns.
+bool looks_like_log(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line) && line.starts_with('#')) {
+  }
+  const std::string cells = "," + line + ",";
+  const auto has = [&](const char* cell) { return cells.find(cell) != std::string::npos; };
+  return has(",action,") && (has(",observation") || has(",likelihood_"));
+}
+
+ReadModel read_model_file(const std::string& name, const Common& common) {
+  try {
+    return read_any_model(name, {.lenient = common.lenient});
+  } catch (const ParseError&) {
+    OAS_REQUIRE(!looks_like_log(name), "{}: this is a log, and a model is expected", name);
+    throw;
   }
 }
 
@@ -98,7 +119,7 @@ bool names_model(const std::string& name) {
 
 ReadModel load_read_model(const std::string& name, const Common& common) {
   if (file_exists(name)) {
-    ReadModel read = read_any_model(name, {.lenient = common.lenient});
+    ReadModel read = read_model_file(name, common);
     for (const std::string& warning : read.warnings) warn(common, warning);
     return read;
   }

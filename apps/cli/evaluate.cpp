@@ -31,6 +31,11 @@ struct EvaluateArguments {
   SimulationOptions simulation;
 };
 
+struct Models {
+  ReadModel truth;
+  std::optional<Pomdp> filter;  // that keeps beliefs, where one is named
+};
+
 // What was found out, for people and machines.
 struct Found {
   GainInterval simulated;
@@ -47,19 +52,21 @@ std::optional<ChainEvaluation> on_chain(const EvaluateArguments& options, const 
   return evaluate_on_chain(truth, plan, filter, chain, options.common.parallelism());
 }
 
-Pomdp load_filter(const EvaluateArguments& options) {
+std::optional<Pomdp> load_filter(const EvaluateArguments& options) {
+  if (options.filter.empty()) return std::nullopt;
   Pomdp filter = load_model(options.filter, options.common);
   OAS_REQUIRE(filter.has_transition(), "{}: has no transition model to filter with",
               options.filter);
   return filter;
 }
 
-Found evaluate(const EvaluateArguments& options, const ReadModel& truth, const Plan& plan) {
-  const Pomdp filter = options.filter.empty() ? plan.model : load_filter(options);
-  const auto chain = on_chain(options, truth.model, plan, filter);
+Found evaluate(const EvaluateArguments& options, const Models& models, const Plan& plan) {
+  const Pomdp& truth = models.truth.model;
+  const Pomdp filter = models.filter.value_or(plan.model);
+  const auto chain = on_chain(options, truth, plan, filter);
   Found found;
-  found.simulated = evaluate_by_simulation(truth.model, plan, filter, options.simulation,
-                                           options.common.parallelism());
+  found.simulated =
+      evaluate_by_simulation(truth, plan, filter, options.simulation, options.common.parallelism());
   if (chain) {
     found.json = {{"chain", chain->gain},
                   {"chain_status", to_string(chain->status)},
@@ -70,9 +77,9 @@ Found evaluate(const EvaluateArguments& options, const ReadModel& truth, const P
   return found;
 }
 
-Found evaluate(const EvaluateArguments& options, const ReadModel& truth,
-               const AlphaPolicy& policy) {
-  const Pomdp filter = options.filter.empty() ? truth.model : load_filter(options);
+Found evaluate(const EvaluateArguments& options, const Models& models, const AlphaPolicy& policy) {
+  const ReadModel& truth = models.truth;
+  const Pomdp filter = models.filter.value_or(truth.model);
   Found found;
   found.simulated = evaluate_by_simulation(truth.model, policy, filter, truth.split,
                                            options.simulation, options.common.parallelism());
@@ -81,19 +88,18 @@ Found evaluate(const EvaluateArguments& options, const ReadModel& truth,
   return found;
 }
 
-Found evaluate(const EvaluateArguments& options, const ReadModel& truth, const PolicyGraph& graph) {
-  OAS_REQUIRE(options.filter.empty(), "{}: a policy graph keeps no belief; --filter is for others",
-              options.plan);
+Found evaluate(const EvaluateArguments& options, const Models& models, const PolicyGraph& graph) {
+  const Pomdp& truth = models.truth.model;
   std::optional<int> start_node = options.start_node;
   if (!options.vectors.empty()) {
     const AnyPolicy vectors = read_any_policy(options.vectors);
     OAS_REQUIRE(std::holds_alternative<AlphaPolicy>(vectors), "{}: no file of alpha-vectors",
                 options.vectors);
-    start_node = start_node_by_vectors(graph, std::get<AlphaPolicy>(vectors), truth.model);
+    start_node = start_node_by_vectors(graph, std::get<AlphaPolicy>(vectors), truth);
   }
-  const GraphEvaluation exact = evaluate_graph(truth.model, graph, start_node);
+  const GraphEvaluation exact = evaluate_graph(truth, graph, start_node);
   Found found;
-  found.simulated = evaluate_by_simulation(truth.model, graph, exact.start_node, options.simulation,
+  found.simulated = evaluate_by_simulation(truth, graph, exact.start_node, options.simulation,
                                            options.common.parallelism());
   found.json = {{"exact", exact.gain},
                 {"start_node", exact.start_node},
@@ -107,17 +113,29 @@ Found evaluate(const EvaluateArguments& options, const ReadModel& truth, const P
   return found;
 }
 
+// An option that a policy of this kind has no use for must not be passed over in silence.
+void check_options(const EvaluateArguments& options, const AnyPolicy& policy) {
+  const bool is_graph = std::holds_alternative<PolicyGraph>(policy);
+  OAS_REQUIRE((options.vectors.empty() && !options.start_node) || is_graph,
+              "{}: --start-node and --vectors are for policy graphs (.pg)", options.plan);
+  OAS_REQUIRE(options.filter.empty() || !is_graph,
+              "{}: a policy graph keeps no belief; --filter is for others", options.plan);
+  OAS_REQUIRE(options.resolution == 0 || std::holds_alternative<Plan>(policy),
+              "{}: --grid is for plans (oas plan)", options.plan);
+}
+
 void run_evaluate(const EvaluateArguments& options) {
+  const double level = options.simulation.level;
+  OAS_REQUIRE(level > 0.0 && level < 1.0, "--level is {}; it must lie between 0 and 1", level);
   const ReadModel truth = load_read_model(options.model, options.common);
   OAS_REQUIRE(truth.model.has_transition(), "{}: has no transition model to evaluate in",
               options.model);
   check_reward(options.model, truth.model, options.common);
   const AnyPolicy policy = read_any_policy(options.plan);
-  OAS_REQUIRE((options.vectors.empty() && !options.start_node) ||
-                  std::holds_alternative<PolicyGraph>(policy),
-              "{}: --start-node and --vectors are for policy graphs (.pg)", options.plan);
+  check_options(options, policy);
+  const Models models{truth, load_filter(options)};
   const Found found = about_file(options.plan, [&] {
-    return std::visit([&](const auto& value) { return evaluate(options, truth, value); }, policy);
+    return std::visit([&](const auto& value) { return evaluate(options, models, value); }, policy);
   });
   const GainInterval& simulated = found.simulated;
   if (options.common.json) {

@@ -201,7 +201,8 @@ void add_filter(CLI::App& app) {
       "Row t tells about s_t, the state in which the row's action was taken: belief_* is "
       "P(s_t | earlier rows), smoothed_* is P(s_t | all rows of the run), likeliest the "
       "state of largest smoothed probability. One more line per run, without action, "
-      "tells about the state after its last row.");
+      "tells about the state after its last row.\n\n" +
+      verb->get_footer());
 }
 
 }  // namespace oas::cli

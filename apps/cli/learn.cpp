@@ -90,16 +90,23 @@ void check_settings(const LearnArguments& options) {
   }
 }
 
-std::string describe_settings(const std::vector<std::string>& agents) {
+void show_settings(const LearnArguments& options) {
+  Json document = Json::array();
   std::string text;
-  for (const std::string& agent : agents) {
+  for (const std::string& agent : options.agents) {
+    const AgentInfo& info = find_agent(agent);
     Table table({"setting", "default", ""});
-    for (const SettingInfo& info : find_agent(agent).settings()) {
-      table.add({info.name, info.value.empty() ? "-" : info.value, info.summary});
+    Json settings = Json::array();
+    for (const SettingInfo& setting : info.settings()) {
+      table.add({setting.name, setting.value.empty() ? "-" : setting.value, setting.summary});
+      settings.push_back(
+          {{"name", setting.name}, {"default", setting.value}, {"summary", setting.summary}});
     }
-    text += fmt::format("{}: {}\n{}\n", agent, find_agent(agent).summary, table.text());
+    text += fmt::format("{}: {}\n{}\n", agent, info.summary, table.text());
+    document.push_back({{"agent", agent}, {"summary", info.summary}, {"settings", settings}});
   }
-  return text;
+  if (options.common.json) print_json(options.common, document);
+  print(options.common, text);
 }
 
 // All faults of agents, settings and sizes show here, before any work is done or file written.
@@ -304,7 +311,7 @@ void add_learn(CLI::App& app) {
   CLI::App* verb = add_verb(app, "learn", "Let agents learn in a model and measure their regret",
                             options->common, [options, list_settings] {
                               if (*list_settings) {
-                                print(options->common, describe_settings(options->agents));
+                                show_settings(*options);
                               } else {
                                 run_learn(*options);
                               }

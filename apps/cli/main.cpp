@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <span>
+#include <string>
 
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
@@ -8,6 +11,29 @@
 #include "oas/core/version.hpp"
 
 namespace {
+
+// CLI11 would call a misspelt command an argument that was not expected.
+void check_command(const CLI::App& app, std::span<char* const> words, const std::string& typed) {
+  const auto known = app.get_subcommands([](const CLI::App*) { return true; });
+  if (known.empty()) return;  // arguments follow
+  OAS_REQUIRE(!words.empty(), "a command is required; see {} --help", typed);
+  const std::string word = words.front();
+  if (word.starts_with('-')) return;
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const CLI::App* verb) { return verb->get_name() == word; });
+  OAS_REQUIRE(found != known.end(), "unknown command '{}'; see {} --help", word, typed);
+  check_command(**found, words.subspan(1), typed + " " + word);
+}
+
+// "oas: what is wrong; see oas plan --help".
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
+  std::string command = "oas";
+  for (auto verbs = app->get_subcommands(); !verbs.empty();
+       verbs = verbs.front()->get_subcommands()) {
+    command += " " + verbs.front()->get_name();
+  }
+  return fmt::format("oas: {}; see {} --help\n", error.what(), command);
+}
 
 int run(int argc, char** argv) {
   using namespace oas::cli;
@@ -31,13 +57,14 @@ int run(int argc, char** argv) {
   add_evaluate(app);
   add_study(app);
   add_learn(app);
+  app.require_subcommand(1);
+  app.failure_message(usage_message);
+  check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(1), "oas");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kBadInput;
   }
-  // CLI11's own check would say "a subcommand is required" to a misspelt one.
-  OAS_REQUIRE(!app.get_subcommands().empty(), "a command is required; see oas --help");
   return kDone;
 }
 

@@ -110,9 +110,9 @@ void print_all(const PlanArguments& options, const Pomdp& model) {
 void print_plan(const PlanArguments& options, const Plan& plan, double seconds) {
   if (options.common.json) {
     Json document = plan_to_json(plan);
-    document.erase("bias");
-    document.erase("alpha");
-    document.erase("model");
+    for (const char* left_to_the_file : {"format", "bias", "alpha", "model"}) {
+      document.erase(left_to_the_file);
+    }
     document["seconds"] = seconds;
     if (!options.output.empty()) document["plan"] = options.output;
     print_json(options.common, document);
@@ -134,6 +134,11 @@ void check_options(const PlanArguments& options) {
   OAS_REQUIRE(options.figure.empty() || options.figure.ends_with(".svg") ||
                   options.figure.ends_with(".png"),
               "--figure {}: figures are written as .svg or .png", options.figure);
+  OAS_REQUIRE(options.plan.span_tolerance > 0.0, "--tolerance is {}; it must be positive",
+              options.plan.span_tolerance);
+  OAS_REQUIRE(!options.gap || *options.gap > 0.0, "--gap is {}; it must be positive", *options.gap);
+  OAS_REQUIRE(!options.all || !options.radius,
+              "--all compares policies for the model itself; --radius is for a plan without it");
 }
 
 void run_plan(PlanArguments& options) {

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "cli.hpp"
 #include "command_files.hpp"
@@ -24,6 +26,7 @@ struct ProblemArguments {
   bool after = false;
   bool hide_transition = false;
   std::string output;
+  std::vector<const CLI::Option*> for_random;  // options that a problem with a name does not take
 };
 
 void write(const ProblemArguments& options, const Pomdp& model, const std::string& brief) {
@@ -33,12 +36,30 @@ void write(const ProblemArguments& options, const Pomdp& model, const std::strin
   print(options.common, fmt::format("{}: {}\n", options.output, brief));
 }
 
+// What depends on several options, in their names; the library would give those of its fields.
+void check_random(const ProblemArguments& options) {
+  const RandomPomdpOptions& wanted = options.random;
+  const double epsilon = wanted.min_transition.value_or(0.0);
+  OAS_REQUIRE(epsilon >= 0.0 && epsilon * wanted.num_states <= 1.0,
+              "--epsilon is {}; it must lie between 0 and 1/{}", epsilon, wanted.num_states);
+  OAS_REQUIRE(
+      wanted.num_observations >= wanted.num_states ||
+          (options.spread_peaks && wanted.min_alpha == 0.0),
+      "--observations is {}, fewer than the {} states; --spread-peaks --alpha 0 allows that",
+      wanted.num_observations, wanted.num_states);
+}
+
 void run_problem(const ProblemArguments& options) {
   if (options.name != "random") {
     const Pomdp model = make_problem(options.name);
+    for (const CLI::Option* option : options.for_random) {
+      OAS_REQUIRE(option->count() == 0, "{} is for random problems; {} is as it is",
+                  option->get_name(), options.name);
+    }
     write(options, model, model.brief());
     return;
   }
+  check_random(options);
   Rng rng({options.seed, 0, Role::problem});
   RandomPomdpOptions wanted = options.random;
   if (options.spread_peaks) wanted.peaks = PeakRule::spread_over_pairs;
@@ -76,6 +97,8 @@ void add_problem(CLI::App& app) {
       ->group(group);
   verb->add_flag("--after", options->after, "Timing after instead of before")->group(group);
   add_seed(*verb, options->seed, "Same seed, same problem")->group(group);
+  const auto in_group = [&](const CLI::Option* option) { return option->get_group() == group; };
+  options->for_random = std::as_const(*verb).get_options(in_group);
   verb->add_flag("--hide-transition", options->hide_transition,
                  "Leave the transition model out: what a learner may know");
   add_output(*verb, "-o,--output", options->output, "Model file to write: .json, .pomdp or .pomdpx",

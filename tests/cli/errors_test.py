@@ -10,12 +10,17 @@ class Usage(CliCase):
         self.bad(says=["a command is required", "--help"])
 
     def test_unknown_verb_and_option(self):
-        self.bad("conquer", says=["conquer"])
-        self.bad("list", "--loud", says=["--loud"])
+        self.bad("chek", "m.json", says=["oas: unknown command 'chek'; see oas --help"])
+        self.bad("study", "runn", "x", says=["oas: unknown command 'runn'; see oas study --help"])
+        self.bad("study", says=["a command is required; see oas study --help"])
+        self.bad("list", "--loud", says=["oas: ", "--loud", "see oas list --help"])
+        self.bad("study", "list", "--loud", says=["--loud", "see oas study list --help"])
 
     def test_help_and_version(self):
         self.assertIn("estimate", self.good("--help"))
         self.assertIn("--estimator", self.good("estimate", "--help"))
+        for verb in ("estimate", "filter", "plan"):
+            self.assertIn("Exit codes: 0 done", self.good(verb, "--help"))
         self.assertRegex(self.good("--version"), r"^\d+\.\d+\.\d+\n$")
 
     def test_names(self):
@@ -35,8 +40,16 @@ class Usage(CliCase):
             self.bad("check", "pest-control", "--target-error", target,
                      says=[f"--target-error is {target};"])
         self.bad("check", "pest-control", "--estimator", "particle", says=["particle"])
+        self.bad("problem", "random", "--alpha", 2, "-o", "x.json", says=["--alpha", "2"])
+        self.bad("problem", "random", "--epsilon", 0.5, "-o", "x.json", says=["--epsilon is 0.5;"])
+        self.bad("problem", "random", "--states", 4, "-o", "x.json", says=["--observations is 3,"])
+        self.good("problem", "random", "--states", 4, "--spread-peaks", "--alpha", 0, "-o",
+                  "few.json")
+        self.bad("plan", "pest-control", "--tolerance", 0, says=["--tolerance is 0;"])
+        self.bad("plan", "pest-control", "--gap", 0, says=["--gap is 0;"])
         self.good("simulate", "pest-control", "--steps", 50, "-o", "log.csv")
         self.bad("estimate", "pest-control", "log.csv", "--confidence", 1.5, says=["1.5"])
+
 
     def test_whole_numbers(self):
         self.write("p.json", "")
@@ -56,14 +69,40 @@ class Usage(CliCase):
                         ("estimate", m, "p.json", "--particles"),
                         ("discretise", m, "--seed"), ("calibrate", "p.json", "--seed")):
             for text in ("-1", "1e5", "1,000", "abc", "", "1.5", "99999999999999999999999"):
-                self.bad(*command, text, says=[f"{command[-1]}: not a whole number between",
-                                               f": '{text}'"])
+                self.bad(*command, text, says=[f"oas: {command[-1]}: not a whole number between",
+                                               f": '{text}'; see oas {command[0]} --help"])
         self.bad("check", m, "--runs", 0, says=["--runs: not a whole number between 1 and"])
         self.bad("check", m, "--steps", 5, says=["--steps: not a whole number between 128 and"])
         self.bad("evaluate", m, "p.json", "--steps", 0, says=["--steps: ", "between 64 and"])
         largest = str(2 ** 64 - 1)
         self.good("problem", "random", "--seed", largest, "-o", "x.json")
         self.bad("problem", "random", "--seed", str(2 ** 64), "-o", "y.json", says=[largest])
+
+    def test_options_that_would_be_passed_over(self):
+        self.bad("problem", "network-link", "--states", 4, "-o", "x.json",
+                 says=["--states is for random problems"])
+        self.bad("problem", "network-link", "--after", "-o", "x.json", says=["--after"])
+        self.bad("plan", "pest-control", "--all", "--radius", 0.1, says=["--all", "--radius"])
+        self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
+        self.good("convert", "plan.json", "plan.pg")
+        message = self.bad("evaluate", "pest-control", "plan.pg", "--grid", 5, says=["--grid"])
+        self.assertEqual(message.count("plan.pg"), 1)
+        self.bad("evaluate", "pest-control", "plan.pg", "--filter", "pest-control",
+                 says=["oas: plan.pg: a policy graph keeps no belief"])
+
+    def test_the_plan_is_not_blamed_for_others(self):
+        self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
+        for more, says in ((("--level", 99), "--level is 99;"), (("--filter", "x"), "x: no such")):
+            message = self.bad("evaluate", "pest-control", "plan.json", *more, says=[says])
+            self.assertNotIn("plan.json", message)
+
+    def test_settings_as_json(self):
+        agent, = self.good_json("learn", "pest-control", "--agent", "oas-ucrl", "--settings")
+        self.assertEqual(agent["agent"], "oas-ucrl")
+        self.assertIn("first_episode", [setting["name"] for setting in agent["settings"]])
+
+    def test_a_printed_plan_is_no_plan_file(self):
+        self.assertNotIn("format", self.good_json("plan", "pest-control", "--steps", 6400))
 
 
 class Rewards(CliCase):
@@ -112,6 +151,13 @@ class Conversions(CliCase):
         message = self.bad("convert", "v.alpha", "o.pg", says=["v.alpha: alpha-vectors do not say"])
         self.assertEqual(message.count("v.alpha"), 1)
 
+    def test_vectors_of_timing_before_have_a_way_out(self):
+        self.good("plan", "machine-maintenance", "--steps", 6400, "-o", "plan.json")
+        self.bad("convert", "plan.json", "x.alpha", says=["(.pg)", "--timing after --expand"])
+        self.good("convert", "machine-maintenance", "after.json", "--timing", "after", "--expand")
+        self.good("plan", "after.json", "--steps", 6400, "-o", "after-plan.json")
+        self.good("convert", "after-plan.json", "x.alpha")
+
 
 class Models(CliCase):
     def check(self, says, **changes):
@@ -126,6 +172,11 @@ class Models(CliCase):
         self.bad("check", "cut.json", says=["cut.json:2"])
         self.write("twice.json", '{"format": "oas-model/1", "format": "oas-model/1"}')
         self.bad("check", "twice.json", says=['"format" is given twice'])
+
+    def test_a_log_is_no_model(self):
+        self.good("simulate", "pest-control", "--steps", 5, "-o", "log.csv")
+        for verb in (("check",), ("plan",), ("filter", "log.csv", "-o", "x.csv")):
+            self.bad(verb[0], "log.csv", *verb[1:], says=["log.csv: this is a log"])
 
     def test_keys(self):
         self.check(["unknown key \"colour\""], colour="red")

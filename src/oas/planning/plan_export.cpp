@@ -230,7 +230,9 @@ ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options,
   OAS_REQUIRE(
       same.model.has_value(),
       "the plan's model is of timing before, and policies of alpha-vectors are about models "
-      "of timing after; on its states the two are not the same: {}",
+      "of timing after; on its states the two are not the same: {}; a policy graph (.pg) holds any "
+      "plan, and oas convert MODEL FILE --timing after --expand makes a model whose plans have "
+      "vectors",
       same.reason);
   Plan point(*same.model);
   point.planner = "point";
