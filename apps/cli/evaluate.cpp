@@ -156,9 +156,10 @@ void run_evaluate(const EvaluateArguments& options) {
   // Below that the spread is rounding.
   const bool spread = simulated.half_width > 1e-12 * std::max(1.0, std::abs(simulated.mean));
   if (spread && simulated.lag_correlation > 0.3) {
-    warn(options.common, fmt::format("successive batches are correlated ({:.2f}): the interval is "
-                                     "too narrow; take more --steps",
-                                     simulated.lag_correlation));
+    warn(options.common,
+         fmt::format("successive batches are correlated ({:.2f}), so that the interval is that of "
+                     "{} independent runs; more --steps give a better one",
+                     simulated.lag_correlation, simulated.num_batches));
   }
 }
 

@@ -87,6 +87,11 @@ void check_settings(const LearnArguments& options) {
                 "--set {}: none of the agents asked for has this setting; see oas learn "
                 "--settings",
                 text);
+    const bool floor = setting.name == "iota" || setting.name.ends_with(".iota");
+    OAS_REQUIRE(!floor,
+                "--set {}: give --iota, which is also the floor of the policy that agents are "
+                "measured against",
+                text);
   }
 }
 

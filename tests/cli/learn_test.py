@@ -80,6 +80,8 @@ class Learn(CliCase):
                  says=["first_episode is 'few'", "whole number"])
         self.bad(*learn, "--agent", "oas-ucrl", "--iota", "0", says=["iota is 0"])
         self.bad(*learn, "--iota", "0.7", says=["0.7"])
+        for name in ("iota", "oas-ucrl.iota"):
+            self.bad(*learn, "--agent", "oas-ucrl", "--set", f"{name}=0.2", says=["give --iota"])
         self.bad(*learn, "--runs", 0, says=["--runs"])
         self.bad("learn", "pest-control", "--steps", 0, "--oracle-gap", "1e-3", says=["--steps: "])
         self.bad(*learn, "--agent", "uniform,myopic", "-o", "run.csv", says=["run.csv", "folder"])

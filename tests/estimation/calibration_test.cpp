@@ -117,6 +117,7 @@ TEST(Calibration, TwoReadingsCannotTellThreeStatesApart) {
   PomdpParts parts = calibration_model(Timing::before, 1).parts();
   parts.observations = Labels(2, "observations");
   parts.sensors = ObservationModel(3, 2, 2, std::vector<double>(12, 0.5));
+  parts.reward = {};
   const Pomdp model(parts);
   SensorCounts counts(3, 2, 2);
   for (std::size_t i = 0; i < 12; ++i) counts.values[i] = 100 + 30 * static_cast<int>(i % 5);

@@ -11,14 +11,15 @@ namespace oas {
 /// What happened at the start of one episode of a learning agent, so that a run can be understood
 /// afterwards.
 struct Episode {
-  std::int64_t start = 0;        ///< first step
-  std::int64_t length = 0;       ///< planned number of steps; 0: decided on the way
-  std::int64_t pairs = 0;        ///< samples behind the estimate; 0: none yet
-  int flagged_rows = 0;          ///< rows of the estimate that the data did not determine
-  double floor = 0.0;            ///< least probability of every action
-  double radius = 0.0;           ///< largest row radius of the confidence set; 0: none
-  double planned_gain = 0.0;     ///< of the model that is played
-  double optimistic_gain = 0.0;  ///< bound over the confidence set; planned_gain if none is known
+  std::int64_t start = 0;     ///< first step
+  std::int64_t length = 0;    ///< planned number of steps; 0: decided on the way
+  std::int64_t pairs = 0;     ///< samples behind the estimate; 0: none yet
+  int flagged_rows = 0;       ///< rows of the estimate that the data did not determine
+  double floor = 0.0;         ///< least probability of every action
+  double radius = 0.0;        ///< largest row radius of the confidence set; 0: none
+  double planned_gain = 0.0;  ///< of the model that is played; sm-ucrl: of its estimate
+  /// Bound over the confidence set (sm-ucrl: the best met in it); planned_gain without one.
+  double optimistic_gain = 0.0;
   double planning_seconds = 0.0;
   std::string status;   ///< of the planner; "uniform" before the first estimate
   std::string failure;  ///< what went wrong inside the estimator; empty: nothing

@@ -145,7 +145,8 @@ void SmUcrl::plan(Episode& episode) {
   episode.transition = transition;
   episode.floor = floor_;
   episode.radius = set.max_radius();
-  episode.planned_gain = episode.optimistic_gain = result.gain;
+  episode.planned_gain = result.center_gain;
+  episode.optimistic_gain = result.gain;
   episode.status = result.exhaustive ? "best memoryless" : "memoryless, climbed";
   episode.planning_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
