@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/counts/triple_counts.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/experiments/learning_run.hpp"
 #include "oas/study/detail/task_kinds.hpp"
@@ -127,8 +129,16 @@ Cell model_error(const LearningRun& run, std::int64_t step, const Pomdp& model) 
   return transition_error(model.transition(), *last).frobenius;
 }
 
+// Whether an agent that counts triples of rows would make room for many; too many it refuses.
+bool takes_room(const InstanceRule& rule, int num_observations) {
+  constexpr double kMany = 2e5;
+  const double triples = std::pow(static_cast<double>(rule.num_actions) * num_observations, 3);
+  return triples > kMany && triples <= static_cast<double>(TripleCounts::kMaxCells);
+}
+
 // An agent is made on trial, so that a bad setting is found before the study runs. Oracles would
-// plan, and large models take long.
+// plan, and large models take long: there may be 10,000 tasks to be checked. No setting depends on
+// the number of observations, so that few will do.
 void check_learning(const Task& task) {
   const LearningTask read = read_learning(task);
   const InstanceRule& rule = read.instance;
@@ -136,10 +146,13 @@ void check_learning(const Task& task) {
   const std::int64_t entries = std::int64_t{rule.num_states} * rule.num_actions *
                                (std::int64_t{rule.num_states} + rule.num_observations);
   if (find_agent(read.options.agent).knows_dynamics || entries > kLargest) return;
+  const bool many = takes_room(rule, rule.num_observations);
+  const int num_observations = many ? rule.num_states : rule.num_observations;
+  if (takes_room(rule, num_observations)) return;
   RandomPomdpOptions trial;
   trial.num_states = rule.num_states;
   trial.num_actions = rule.num_actions;
-  trial.num_observations = rule.num_observations;
+  trial.num_observations = num_observations;
   Rng rng({task.seed, 0, Role::problem});
   static_cast<void>(
       make_agent(read.options.agent, random_pomdp(trial, rng).model, read.options.settings));

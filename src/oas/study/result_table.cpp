@@ -27,7 +27,10 @@ std::string to_csv(const Cell& cell) { return csv_cell(to_text(cell)); }
 
 std::string to_csv(const ResultRow& row) {
   std::string text;
-  for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + to_csv(row[i]);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) text += ',';
+    text += to_csv(row[i]);
+  }
   return text + '\n';
 }
 
