@@ -36,6 +36,11 @@ TEST(Statistics, BootstrapLeansTowardsTheTail) {
   EXPECT_DOUBLE_EQ(boot.mean, student.mean);
   EXPECT_GT(boot.upper, student.upper);
   EXPECT_GT(boot.lower, student.lower);
+  // Two values but for one: resamples without it would put the end at some thousands.
+  const std::vector<double> outlier = {1, 1.0001, 1, 1.0001, 1, 1.0001, 1, 1.0001, 1, 9};
+  const MeanInterval cut = bootstrap_interval(outlier, 0.95, 4000, rng);
+  EXPECT_EQ(cut.upper, 9.0);
+  EXPECT_GE(cut.lower, 1.0);
   const std::vector<double> equal(8, 2.0);
   EXPECT_DOUBLE_EQ(bootstrap_interval(equal, 0.95, 4000, rng).upper, 2.0);
 }

@@ -81,8 +81,10 @@ MeanInterval bootstrap_interval(std::span<const double> values, double level, in
   if (ratios.empty()) return student_interval(values, level);
   std::sort(ratios.begin(), ratios.end());
   const double tail = 0.5 * (1.0 - level);
-  return {found.mean, found.mean - quantile(ratios, 1.0 - tail) * found.standard_error,
-          found.mean - quantile(ratios, tail) * found.standard_error,
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {found.mean,
+          std::max(*least, found.mean - quantile(ratios, 1.0 - tail) * found.standard_error),
+          std::min(*most, found.mean - quantile(ratios, tail) * found.standard_error),
           static_cast<int>(values.size())};
 }
 

@@ -20,7 +20,9 @@ struct MeanInterval {
 [[nodiscard]] MeanInterval student_interval(std::span<const double> values, double level = 0.95);
 
 /// Bootstrap-t interval: quantiles of (x̄* - x̄)/se* over resamples in place of Student's t, so
-/// that skewness is taken in. With fewer than 8 values, or when they are all equal, Student's.
+/// that skewness is taken in. Cut to the range of the values: where one of ten lies far out,
+/// resamples without it have next to no se*, and the ends would be anywhere. With fewer than 8
+/// values, or when they are all equal, Student's.
 [[nodiscard]] MeanInterval bootstrap_interval(std::span<const double> values, double level,
                                               int resamples, Rng& rng);
 
