@@ -41,6 +41,17 @@ TransitionModel likelihood_of(const TransitionLikelihood& rows, const Pomdp& mod
       .transition;
 }
 
+MomentSeries moments_of(const Trajectory& rows, const Pomdp& model, const LeftInverses& inverses,
+                        const Forgetting& forgetting) {
+  FoldOptions fold;
+  fold.forgetting = forgetting;
+  PairFolder folder(inverses, model.timing(), fold);
+  folder.add(rows.actions, rows.observations, {});
+  MomentSeries series = folder.finish();
+  series.forget(forgetting);
+  return series;
+}
+
 class ForgettingTimings : public ::testing::TestWithParam<Timing> {};
 INSTANTIATE_TEST_SUITE_P(All, ForgettingTimings, ::testing::Values(Timing::before, Timing::after));
 
@@ -118,8 +129,6 @@ TEST_P(ForgettingTimings, IntervalsFollowTheWeights) {
   int by_moments = 0;
   int entries = 0;
   const LeftInverses inverses(model);
-  FoldOptions fold;
-  fold.forgetting = forgetting;
   for (std::uint64_t log = 0; log < 60; ++log) {
     const Trajectory played = test::play_uniformly(model, 20'000, 0.0, log);
     TransitionLikelihood rows(model);
@@ -128,11 +137,8 @@ TEST_P(ForgettingTimings, IntervalsFollowTheWeights) {
         estimate_likelihood(with_forgetting(likelihood_rows(rows, {1}), forgetting),
                             {TransitionModel::uniform(3, 2)}, model, options);
     EXPECT_NEAR(*likelihood.effective_rows, 4000.0 / std::log(2.0), 20.0);
-    PairFolder folder(inverses, model.timing(), fold);
-    folder.add(played.actions, played.observations, {});
-    MomentSeries series = folder.finish();
-    series.forget(forgetting);
-    const TransitionEstimate moments = estimate_oas(series, inverses, model);
+    const TransitionEstimate moments =
+        estimate_oas(moments_of(played, model, inverses, forgetting), inverses, model);
     for (std::size_t i = 0; i < 18; ++i, ++entries) {
       const double truth = model.transition().values()[i];
       by_likelihood += likelihood.lower[i] <= truth && truth <= likelihood.upper[i];
@@ -151,13 +157,7 @@ TEST_P(ForgettingTimings, FewBatchesOfWeightGiveNoErrorBars) {
   const LeftInverses inverses(model);
   const Trajectory played = test::play_uniformly(model, 20'000, 0.0, 3);
   const auto series_of = [&](const Forgetting& forgetting) {
-    FoldOptions fold;
-    fold.forgetting = forgetting;
-    PairFolder folder(inverses, model.timing(), fold);
-    folder.add(played.actions, played.observations, {});
-    MomentSeries series = folder.finish();
-    series.forget(forgetting);
-    return series;
+    return moments_of(played, model, inverses, forgetting);
   };
   // Batches of b rows at half-life h: n_eff/b = 2h/(b ln 2).
   const MomentSeries few = series_of({200.0, 0});
@@ -217,14 +217,8 @@ TEST_P(ForgettingTimings, TheErrorIsUShapedWithItsLeastWhereTheorySays) {
   const Pomdp end = from.with_transition(to.transition());
   double v_likelihood = 0.0;
   double v_moments = 0.0;
-  const auto moments_of = [&](const Trajectory& rows, const Forgetting& forgetting) {
-    FoldOptions fold;
-    fold.forgetting = forgetting;
-    PairFolder folder(inverses, from.timing(), fold);
-    folder.add(rows.actions, rows.observations, {});
-    MomentSeries series = folder.finish();
-    series.forget(forgetting);
-    return estimate_oas(series, inverses, from).transition;
+  const auto by_moments = [&](const Trajectory& rows, const Forgetting& forgetting) {
+    return estimate_oas(moments_of(rows, from, inverses, forgetting), inverses, from).transition;
   };
   const auto square = [&](const TransitionModel& estimate) {
     return std::pow(transition_error(to.transition(), estimate).frobenius, 2);
@@ -236,14 +230,14 @@ TEST_P(ForgettingTimings, TheErrorIsUShapedWithItsLeastWhereTheorySays) {
     TransitionLikelihood still_rows(from);
     still_rows.append(still.actions, still.observations);
     v_likelihood += 20'000 * square(likelihood_of(still_rows, from, {})) / kLogs;
-    v_moments += 20'000 * square(moments_of(still, {})) / kLogs;
+    v_moments += 20'000 * square(by_moments(still, {})) / kLogs;
     const Trajectory moving = drifting(from, to, kSteps, log);
     TransitionLikelihood rows(from);
     rows.append(moving.actions, moving.observations);
     for (std::size_t i = 0; i < half_lives.size(); ++i) {
       const Forgetting forgetting{half_lives[i], 0};
       likelihood[i] += square(likelihood_of(rows, from, forgetting)) / kLogs;
-      moments[i] += square(moments_of(moving, forgetting)) / kLogs;
+      moments[i] += square(by_moments(moving, forgetting)) / kLogs;
     }
   }
   const auto expect_u = [&](const char* name, const std::vector<double>& squares, double v) {
