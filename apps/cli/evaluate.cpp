@@ -155,7 +155,7 @@ void run_evaluate(const EvaluateArguments& options) {
                                     simulated.brief(), found.text));
   // Below that the spread is rounding.
   const bool spread = simulated.half_width > 1e-12 * std::max(1.0, std::abs(simulated.mean));
-  if (spread && simulated.lag_correlation > 0.3) {
+  if (spread && simulated.by_replication) {
     warn(options.common,
          fmt::format("successive batches are correlated ({:.2f}), so that the interval is that of "
                      "{} independent runs; more --steps give a better one",

@@ -142,6 +142,7 @@ TEST(BatchMeans, IntervalOfAKnownSample) {
   EXPECT_NEAR(interval.half_width, 3.1824463 * 0.6454972, 1e-6);         // t_{0.975, 3}
   EXPECT_NEAR(interval.lower_limit, 2.5 - 2.3533634 * 0.6454972, 1e-6);  // t_{0.95, 3}
   EXPECT_NEAR(interval.lag_correlation, 0.25, 1e-12);
+  EXPECT_FALSE(interval.by_replication);
 }
 
 // Replications that never leave where they started: 16 batches, but only four values.
@@ -150,6 +151,7 @@ TEST(BatchMeans, BatchesThatDependCountByReplication) {
   for (const double value : {1.0, 2.0, 3.0, 4.0}) means.insert(means.end(), 4, value);
   const GainInterval interval = batch_means_interval(means, 4, 0.95);
   EXPECT_GT(interval.lag_correlation, 0.5);
+  EXPECT_TRUE(interval.by_replication);
   EXPECT_EQ(interval.num_batches, 4);
   EXPECT_NEAR(interval.standard_error, 0.6454972, 1e-7);
   EXPECT_NEAR(interval.lower_limit, 2.5 - 2.3533634 * 0.6454972, 1e-6);

@@ -68,6 +68,10 @@ JointErrors likelihood_errors(const TransitionModel& at, const Matrix& informati
   return errors;
 }
 
+std::int64_t num_transitions(const LikelihoodRows& rows) {
+  return std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
+}
+
 // Flags a row as never visited or for `reason`; null: only if it was never visited.
 void flag_row(const Pomdp& model, std::size_t row, const char* reason,
               TransitionEstimate& estimate) {
@@ -84,7 +88,14 @@ void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, c
   ObservedInformation information =
       observed_information(rows.likelihood, climbed.transition, climbed.pass);
   estimate.passes += information.passes;
-  if (information.matrix.size() == 0) {
+  Matrix spread;  // of the score, where that is not the information
+  if (rows.squared) {
+    const ObservedInformation squared = observed_information(rows.squared, climbed.transition,
+                                                             rows.squared(climbed.transition, {}));
+    estimate.passes += squared.passes + 1;
+    spread = squared.matrix;
+  }
+  if (information.matrix.size() == 0 || (rows.squared && spread.size() == 0)) {
     const bool known = FreeCoordinates(climbed.transition).size() == 0;  // by the structure
     for (std::size_t row = 0; row < estimate.visits.size() && !known; ++row) {
       flag_row(model, row, "the log is too short to tell", estimate);
@@ -96,22 +107,12 @@ void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, c
     information.matrix +=
         FreeCoordinates(climbed.transition).complete_information(climbed.transition, prior);
   }
-  Matrix spread;  // of the score, where that is not the information
-  if (rows.squared) {
-    const ObservedInformation squared = observed_information(rows.squared, climbed.transition,
-                                                             rows.squared(climbed.transition, {}));
-    estimate.passes += squared.passes + 1;
-    if (squared.matrix.size() == 0) return;
-    spread = squared.matrix;
-  }
   const JointErrors errors = likelihood_errors(climbed.transition, information.matrix, spread);
   for (std::size_t row = 0; row < errors.determined.size(); ++row) {
     if (errors.determined[row] != 0) continue;
     flag_row(model, row, "the log does not tell its entries apart", estimate);
   }
-  const auto transitions =
-      std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
-  if (transitions < kFewestTransitions) return;
+  if (num_transitions(rows) < kFewestTransitions) return;
   set_error_bars(errors, climbed.transition.values(), estimate);
   if (options.regions) add_regions(errors, climbed.transition.values(), estimate);
 }
@@ -211,10 +212,8 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
     if (rows.squared) rows.squared = reduced_likelihood(options.structure, all_rows.squared);
     for (TransitionModel& start : starts) start = options.structure.reduce(start);
   }
-  const auto transitions =
-      std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
-  OAS_REQUIRE(transitions > 0, "the log has {} rows and no transition; at least one is needed",
-              rows.rows);
+  OAS_REQUIRE(num_transitions(rows) > 0,
+              "the log has {} rows and no transition; at least one is needed", rows.rows);
   TransitionEstimate estimate;
   estimate.estimator = options.name;
   estimate.confidence = options.confidence;

@@ -73,6 +73,7 @@ struct GainInterval {
   double lower_limit = 0.0;  ///< one-sided at `level`
   double level = 0.0;
   int num_batches = 0;           ///< or replications, behind the limits
+  bool by_replication = false;   ///< batches depend on each other: the replications decide
   double lag_correlation = 0.0;  ///< of successive batch means: near 0 when batches are long enough
   std::uint64_t steps = 0;
   std::uint64_t seed = 0;

@@ -147,6 +147,7 @@ GainInterval batch_means_interval(std::span<const double> batch_means, int per_r
                            static_cast<double>(length));
   }
   GainInterval wider = interval;
+  wider.by_replication = true;
   set_limits(replications, wider);
   return wider.half_width > interval.half_width ? wider : interval;
 }
