@@ -66,7 +66,7 @@ TEST(EstimateJson, RegionsMayBeAbsent) {
 TEST(EstimateJson, UnknownErrorsAreNullAndTooFewPairsHaveNone) {
   const Pomdp model = pest_control();
   EXPECT_FALSE(
-      estimate_to_json(model, some_estimate(model, 100))["estimate"].contains("confidence"));
+      estimate_to_json(model, some_estimate(model, 20))["estimate"].contains("confidence"));
   TransitionEstimate estimate = some_estimate(model, 50'000);
   estimate.standard_error[0] = std::nan("");
   const auto document = estimate_to_json(model, estimate);

@@ -150,8 +150,8 @@ TEST_P(ForgettingTimings, IntervalsFollowTheWeights) {
   EXPECT_NEAR(static_cast<double>(by_moments) / entries, 0.95, 0.035);
 }
 
-// A half-life of 200 rows leaves less than nine batches of 64 rows with any weight to speak of:
-// no spread is to be had from them, however many there are.
+// A half-life of 64 rows leaves less than three batches of 64 rows with any weight to speak of: no
+// spread is to be had from them, however many there are.
 TEST_P(ForgettingTimings, FewBatchesOfWeightGiveNoErrorBars) {
   const Pomdp model = drift_model(GetParam(), 1);
   const LeftInverses inverses(model);
@@ -160,8 +160,8 @@ TEST_P(ForgettingTimings, FewBatchesOfWeightGiveNoErrorBars) {
     return moments_of(played, model, inverses, forgetting);
   };
   // Batches of b rows at half-life h: n_eff/b = 2h/(b ln 2).
-  const MomentSeries few = series_of({200.0, 0});
-  EXPECT_NEAR(few.effective_batches(), 400.0 / std::log(2.0) / 64.0, 0.2);
+  const MomentSeries few = series_of({64.0, 0});
+  EXPECT_NEAR(few.effective_batches(), 128.0 / std::log(2.0) / 64.0, 0.2);
   EXPECT_TRUE(estimate_oas(few, inverses, model).standard_error.empty());
   const MomentSeries enough = series_of({400.0, 0});
   EXPECT_NEAR(enough.effective_batches(), 800.0 / std::log(2.0) / 64.0, 0.2);

@@ -10,8 +10,9 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kMaxBatches = 128;       // between 64 and 128 are kept
-constexpr std::int64_t kFirstBatchPairs = 64;  // doubled whenever there would be more batches
+constexpr std::size_t kMaxBatches = 128;      // between 64 and 128 are kept
+constexpr std::int64_t kFirstBatchPairs = 8;  // doubled whenever there would be more batches
+constexpr std::int64_t kFewestRows = 64;      // of a batch with weights by age
 
 // Short against the weights' own scale, long enough for batches that hardly depend on each other.
 std::int64_t rows_per_batch(const Forgetting& forgetting) {
@@ -19,7 +20,7 @@ std::int64_t rows_per_batch(const Forgetting& forgetting) {
   double rows = 1e15;
   if (forgetting.half_life > 0.0) rows = forgetting.half_life / 16.0;
   if (forgetting.window > 0) rows = std::min(rows, static_cast<double>(forgetting.window) / 128.0);
-  return std::max(kFirstBatchPairs, static_cast<std::int64_t>(rows));
+  return std::max(kFewestRows, static_cast<std::int64_t>(rows));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace oas {
 namespace {
 
 constexpr std::size_t kMaxSoftBatches = 128;  // as PairFolder: between 64 and 128 are kept
-constexpr std::int64_t kFirstSoftPairs = 64;
+constexpr std::int64_t kFirstSoftPairs = 8;
 
 }  // namespace
 

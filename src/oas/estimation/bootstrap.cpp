@@ -259,6 +259,7 @@ void set_bootstrap_errors(const Resampled& resampled, ErrorBars kind,
   const Vector mean = errors.factor.rowwise().mean();
   errors.factor =
       (errors.factor.colwise() - mean) / std::sqrt(static_cast<double>(resamples) - 1.0);
+  errors.evidence = evidence_of_counts(errors, values, estimate.visits);
   set_error_bars(errors, values, estimate);
   if (!estimate.row_region.factor.empty()) add_regions(errors, values, estimate);
   estimate.error_bars = to_string(kind);

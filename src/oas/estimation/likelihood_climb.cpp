@@ -164,6 +164,7 @@ void LikelihoodClimb::remember(const Point& from, const Point& to) {
 // (H + μ D) d = g; entries that would fall below 0 are put close to it and the rest solved again.
 LikelihoodClimb::Move LikelihoodClimb::solve(const Point& from, double caution) const {
   const FreeCoordinates& free = *from.free;
+  if (free.size() == 0) return {from.transition, 0.0};  // every entry is where it belongs
   const auto values = from.transition.values();
   Matrix system = from.information + (caution + kLeastCaution) * from.complete;
   system.diagonal().array() += 1e-12 * (1.0 + system.diagonal().maxCoeff());

@@ -1,6 +1,5 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +8,7 @@
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/detail/free_coordinates.hpp"
+#include "oas/estimation/detail/likelihood_errors.hpp"
 #include "oas/estimation/structured_likelihood.hpp"
 
 namespace oas {
@@ -17,16 +17,19 @@ namespace {
 
 using detail::FreeCoordinates;
 
-constexpr Eigen::Index kMostDifferences = 60;  // coordinates; each costs a pass
-constexpr double kMostSteps = 2e7;             // beyond, batches say it as well
-constexpr double kStep = 1e-4;                 // of a difference, relative
-constexpr int kFewestTransitions = 1024;
+constexpr Eigen::Index kMostDifferences = 60;   // coordinates; each costs a pass
+constexpr Eigen::Index kMostCoordinates = 600;  // of short logs
+constexpr double kMostWork = 1e10;              // rows · S² of all their passes
+constexpr double kMostSteps = 2e7;              // beyond, batches say it as well
+constexpr double kStep = 1e-4;                  // of a difference, relative
+constexpr double kPracticallyZero = 1e-7;
 constexpr double kDoubtfulSensor = 0.05;
-constexpr double kBlindSensor = 1e-9;      // σ_S(Z_a)
-constexpr double kLeastInformation = 4.0;  // standard error 1/2: says nothing about a probability
-constexpr double kLoading = 0.01;          // square of an undetermined direction's entry
-constexpr double kNeverVisited = 1e-3;     // expected visits of a row
-constexpr double kStartShare = 0.02;       // of uniform in a start
+constexpr double kFairSensor = 0.4;
+constexpr double kShortLog = 500.0;     // rows for each row of T
+constexpr double kSameSensor = 1e-9;    // difference of probabilities
+constexpr double kBlindSensor = 1e-9;   // σ_S(Z_a)
+constexpr double kNeverVisited = 1e-3;  // expected visits of a row
+constexpr double kStartShare = 0.02;    // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
 
 // The score at `at` with `step` moved from the coordinate's reference to its entry.
@@ -37,35 +40,6 @@ Vector score_at(const LikelihoodFunction& likelihood, const TransitionModel& at,
   values[free.reference(coordinate)] -= step;
   const TransitionModel moved(at.num_states(), at.num_actions(), std::move(values));
   return free.reduce(likelihood(moved, {}).score.data());
-}
-
-// The errors of all entries: covariance (information)⁻¹ in the directions that have some. Rows that
-// the others touch are not determined.
-JointErrors likelihood_errors(const TransitionModel& at, const Matrix& information,
-                              const Matrix& spread) {
-  const FreeCoordinates free(at);
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
-  const Vector& values = eigen.eigenvalues();
-  const Matrix& vectors = eigen.eigenvectors();
-  const Eigen::Index unknown = (values.array() < kLeastInformation).count();  // the first ones
-  const Eigen::Index known = values.size() - unknown;
-  Matrix factor =
-      vectors.rightCols(known) * values.tail(known).cwiseSqrt().cwiseInverse().asDiagonal();
-  if (spread.size() > 0) {  // J⁻¹ V J⁻¹ = (J⁻¹ √V)(J⁻¹ √V)ᵀ
-    const Eigen::SelfAdjointEigenSolver<Matrix> parts(spread);
-    factor = factor *
-             (factor.transpose() *
-              (parts.eigenvectors() * parts.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal()));
-  }
-  JointErrors errors;
-  errors.factor = free.expand(factor);
-  const Matrix loading = free.expand(vectors.leftCols(unknown));
-  for (Eigen::Index first = 0; first < loading.rows(); first += at.num_states()) {
-    const double largest =
-        loading.middleRows(first, at.num_states()).rowwise().squaredNorm().maxCoeff();
-    errors.determined.push_back(largest < kLoading ? 1 : 0);
-  }
-  return errors;
 }
 
 std::int64_t num_transitions(const LikelihoodRows& rows) {
@@ -82,38 +56,82 @@ void flag_row(const Pomdp& model, std::size_t row, const char* reason,
       {Action{index / model.num_states()}, State{index % model.num_states()}, reason});
 }
 
-// Flags the rows that are not determined, and adds error bars where there are rows enough.
+// What was climbed: the log-likelihood, with a prior its sum with prior · Σ log T.
+LikelihoodFunction objective_of(const LikelihoodFunction& likelihood, double prior) {
+  if (prior == 0.0) return likelihood;
+  return [&likelihood, prior](const TransitionModel& at, const PassOptions& options) {
+    LikelihoodPass pass = likelihood(at, options);
+    for (std::size_t i = 0; i < pass.score.size(); ++i) {
+      const double value = at.values()[i];
+      if (value == 0.0) continue;  // it is part of a known structure
+      pass.log_likelihood += prior * std::log(value);
+      pass.score[i] += prior / value;
+      pass.counts[i] += prior;
+    }
+    return pass;
+  };
+}
+
+// Two states with the same sensors can be swapped without any effect on what is seen.
+std::optional<std::pair<int, int>> same_sensors(const Pomdp& model) {
+  const auto differ = [&](State one, State other) {
+    for (Action a{0}; a < model.num_actions(); ++a) {
+      for (Observation o{0}; o < model.num_observations(); ++o) {
+        const auto& sensors = model.sensors();
+        if (std::abs(sensors(a, one, o) - sensors(a, other, o)) > kSameSensor) return true;
+      }
+    }
+    return false;
+  };
+  for (State one{0}; one < model.num_states(); ++one) {
+    for (State other{one + 1}; other < model.num_states(); ++other) {
+      if (!differ(one, other)) return std::pair<int, int>{one, other};
+    }
+  }
+  return std::nullopt;
+}
+
+// Flags the rows that are not determined, and adds error bars.
 void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, const Pomdp& model,
                 const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
-  ObservedInformation information =
-      observed_information(rows.likelihood, climbed.transition, climbed.pass);
-  estimate.passes += information.passes;
-  Matrix spread;  // of the score, where that is not the information
+  const LikelihoodFunction objective = objective_of(rows.likelihood, options.climb.prior);
+  const LikelihoodPass pass = objective(climbed.transition, {});
+  ObservedInformation information = observed_information(objective, climbed.transition, pass);
+  estimate.passes += information.passes + 1;
+  detail::ErrorContext context;
   if (rows.squared) {
     const ObservedInformation squared = observed_information(rows.squared, climbed.transition,
                                                              rows.squared(climbed.transition, {}));
     estimate.passes += squared.passes + 1;
-    spread = squared.matrix;
+    context.spread = squared.matrix;
   }
-  if (information.matrix.size() == 0 || (rows.squared && spread.size() == 0)) {
+  if (information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0)) {
     const bool known = FreeCoordinates(climbed.transition).size() == 0;  // by the structure
     for (std::size_t row = 0; row < estimate.visits.size() && !known; ++row) {
       flag_row(model, row, "the log is too short to tell", estimate);
     }
     return;
   }
-  if (options.climb.prior > 0.0) {  // it knows what it would have seen
-    const std::vector<double> prior(climbed.transition.values().size(), options.climb.prior);
-    information.matrix +=
-        FreeCoordinates(climbed.transition).complete_information(climbed.transition, prior);
+  const double imaginary = options.climb.prior * model.num_states();
+  for (const double visits : estimate.visits) context.visits.push_back(visits + imaginary);
+  context.rows = static_cast<double>(rows.rows);
+  const detail::Summit summit =
+      detail::make_summit(objective, climbed.transition, pass, std::move(information.matrix));
+  JointErrors errors = detail::likelihood_errors(summit, context, estimate.passes);
+  const auto swapped = options.structure.empty() ? same_sensors(model) : std::nullopt;
+  std::string reason;
+  if (swapped) {
+    std::fill(errors.determined.begin(), errors.determined.end(), 0);
+    reason = fmt::format("the states {} and {} have the same sensors and can be swapped",
+                         model.states()[swapped->first], model.states()[swapped->second]);
   }
-  const JointErrors errors = likelihood_errors(climbed.transition, information.matrix, spread);
+  set_error_bars(errors, climbed.transition.values(), estimate);
+  drop_empty_rows(context.visits, errors, estimate);
   for (std::size_t row = 0; row < errors.determined.size(); ++row) {
     if (errors.determined[row] != 0) continue;
-    flag_row(model, row, "the log does not tell its entries apart", estimate);
+    flag_row(model, row, swapped ? reason.c_str() : "the log does not tell its entries apart",
+             estimate);
   }
-  if (num_transitions(rows) < kFewestTransitions) return;
-  set_error_bars(errors, climbed.transition.values(), estimate);
   if (options.regions) add_regions(errors, climbed.transition.values(), estimate);
 }
 
@@ -159,6 +177,13 @@ TransitionModel with_uniform_rows(const TransitionModel& transition,
     if (visits[row] < kNeverVisited) std::fill_n(values.begin() + row * n, n, 1.0 / n);
   }
   return {n, transition.num_actions(), std::move(values)};
+}
+
+// Whether there may be several maxima: weak sensors, or a short log of sensors that are not good.
+bool in_doubt(const LikelihoodRows& rows, const Pomdp& model, double weakest) {
+  const double states = model.num_states();
+  const bool is_short = static_cast<double>(rows.rows) < kShortLog * model.num_actions() * states;
+  return weakest < kDoubtfulSensor || (is_short && weakest < kFairSensor);
 }
 
 LikelihoodEstimate best_climb(const LikelihoodRows& rows,
@@ -225,7 +250,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.alpha = sensor_alphas(model);
   const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
   const LikelihoodEstimate climbed =
-      best_climb(rows, starts, weakest < kDoubtfulSensor, options.climb);
+      best_climb(rows, starts, in_doubt(rows, model, weakest), options.climb);
   OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
               "the rows cannot happen under the sensors and the start, whatever the transitions{}",
               structured ? " that the structure allows" : "");
@@ -289,7 +314,10 @@ ObservedInformation observed_information(const LikelihoodFunction& likelihood,
   ObservedInformation result;
   if (free.size() == 0) return result;
   const double steps = std::accumulate(pass.counts.begin(), pass.counts.end(), 0.0);
-  if (free.size() > kMostDifferences || steps > kMostSteps) {
+  const double states = at.num_states();
+  const double work = static_cast<double>(free.size()) * steps * states * states;
+  const bool few = free.size() <= kMostDifferences && steps <= kMostSteps;
+  if (!few && !(free.size() <= kMostCoordinates && work <= kMostWork)) {
     PassOptions batches;
     batches.batches = static_cast<int>(std::max<Eigen::Index>(1024, 4 * free.size()));
     const LikelihoodPass many = likelihood(at, batches);
@@ -309,7 +337,9 @@ ObservedInformation observed_information(const LikelihoodFunction& likelihood,
   Matrix information(free.size(), free.size());
   for (Eigen::Index i = 0; i < free.size(); ++i) {
     // The largest entry of the row gives; the error of a one-sided difference is of order kStep.
-    const double step = kStep * std::max(at.values()[free.entry(i)], 0.01);
+    const double value = at.values()[free.entry(i)];
+    double step = kStep * std::max(value, 0.01);
+    if (value > kPracticallyZero) step = std::min(step, 0.01 * value);
     information.col(i) = (here - score_at(likelihood, at, free, i, step)) / step;
     ++result.passes;
   }

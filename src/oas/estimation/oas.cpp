@@ -13,8 +13,7 @@ namespace oas {
 
 namespace {
 
-constexpr double kFewestBatches = 16.0;  // below, a spread over batches says too little
-constexpr std::int64_t kFewestPairs = 1024;
+constexpr double kFewestBatches = 4.0;  // below, a spread over batches says too little
 constexpr std::size_t kMostBatches = 512;
 constexpr double kWeakSensor = 0.05;  // σ_S(Z_a) below this deserves a warning
 
@@ -88,33 +87,84 @@ void OasOptions::validate() const {
               "confidence is {}; it must lie strictly between 0 and 1", confidence);
 }
 
-JointErrors moment_errors(const MomentSeries& series) {
+namespace {
+
+// Mass of row `first/n` in some moments.
+double row_mass(const PairMoments& moments, std::size_t first) {
+  const auto begin = moments.sums.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::accumulate(begin, begin + moments.num_states, 0.0);
+}
+
+// Pairs that started in a row: its share of the action's. Weights by propensities do not count.
+double pairs_behind(const PairMoments& total, std::size_t first) {
+  const auto n = static_cast<std::size_t>(total.num_states);
+  const std::size_t action = first / (n * n);
+  double positive = 0.0;
+  for (std::size_t row = action * n * n; row < (action + 1) * n * n; row += n) {
+    positive += std::max(row_mass(total, row), 0.0);
+  }
+  return static_cast<double>(total.pairs[action]) * row_mass(total, first) / positive;
+}
+
+// Contributions of the batches to the errors of a row, and what is behind them.
+struct RowSpread {
+  Matrix factor;         // [s'] × batches
+  double degrees = 0.0;  // of freedom: batches that tell of it, less one
+};
+
+RowSpread row_spread(const PairMoments& total, const std::vector<PairMoments>& batches,
+                     double effective_batches, std::size_t first) {
+  const auto n = static_cast<Eigen::Index>(total.num_states);
+  const double mass = row_mass(total, first);
+  const double correction = std::sqrt(effective_batches / (effective_batches - 1.0));
+  RowSpread spread;
+  spread.factor.setZero(n, static_cast<Eigen::Index>(batches.size()));
+  double squares = 0.0;
+  double fourth = 0.0;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    const double part = row_mass(batches[b], first);
+    auto column = spread.factor.col(static_cast<Eigen::Index>(b));
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const std::size_t entry = first + static_cast<std::size_t>(i);
+      column(i) = (batches[b].sums[entry] - total.sums[entry] / mass * part) / mass * correction;
+    }
+    const double square = column.squaredNorm();
+    squares += square;
+    fourth += square * square;
+  }
+  spread.degrees = fourth > 0.0 ? std::max(squares * squares / fourth - 1.0, 1.0) : 1.0;
+  return spread;
+}
+
+}  // namespace
+
+JointErrors moment_errors(const MomentSeries& series, std::span<const double> values) {
   JointErrors errors;
   if (series.effective_batches() < kFewestBatches) return errors;
   const PairMoments total = series.total();
-  if (total.total_pairs() < kFewestPairs) return errors;
   const std::vector<PairMoments> batches = merged_batches(series);
   const auto n = static_cast<std::size_t>(total.num_states);
   const double count = std::min(series.effective_batches(), static_cast<double>(batches.size()));
-  errors.degrees = count - 1.0;
+  const double share = count / static_cast<double>(batches.size());  // of weights by age
   errors.factor.setZero(static_cast<Eigen::Index>(total.sums.size()),
                         static_cast<Eigen::Index>(batches.size()));
+  std::vector<double> visits;
+  std::vector<double> degrees;
   for (std::size_t first = 0; first < total.sums.size(); first += n) {
-    const auto row_sum = [&](const PairMoments& moments) {
-      const auto begin = moments.sums.begin() + static_cast<std::ptrdiff_t>(first);
-      return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(n), 0.0);
-    };
-    const double visits = row_sum(total);
-    errors.determined.push_back(visits > 0.0 ? 1 : 0);
-    if (visits <= 0.0) continue;
-    for (std::size_t b = 0; b < batches.size(); ++b) {
-      const double sum = row_sum(batches[b]);
-      for (std::size_t i = first; i < first + n; ++i) {
-        errors.factor(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(b)) =
-            (batches[b].sums[i] - total.sums[i] / visits * sum) / visits *
-            std::sqrt(count / (count - 1.0));
-      }
-    }
+    const double mass = row_mass(total, first);
+    errors.determined.push_back(mass > 0.0 ? 1 : 0);
+    visits.push_back(0.0);
+    degrees.push_back(1.0);
+    if (mass <= 0.0) continue;
+    const RowSpread spread = row_spread(total, batches, count, first);
+    errors.factor.middleRows(static_cast<Eigen::Index>(first), static_cast<Eigen::Index>(n)) =
+        spread.factor;
+    degrees.back() = spread.degrees;
+    visits.back() = share * pairs_behind(total, first);
+  }
+  errors.evidence = evidence_of_counts(errors, values, visits);
+  for (std::size_t i = 0; i < errors.evidence.size(); ++i) {
+    errors.evidence[i].set_degrees(degrees[i / n]);
   }
   return errors;
 }
@@ -145,8 +195,16 @@ TransitionEstimate estimate_oas(const MomentSeries& series, const LeftInverses& 
       solve_row(total, a, s, std::span(values).subspan(estimate.visits.size() * n, n), estimate);
     }
   }
-  if (const JointErrors errors = moment_errors(series); errors.factor.size() > 0) {
+  if (JointErrors errors = moment_errors(series, values); errors.factor.size() > 0) {
+    for (const FlaggedRow& row : estimate.flagged) {
+      errors.determined[static_cast<std::size_t>(row.action * num_states + row.state)] = 0;
+    }
     set_error_bars(errors, values, estimate);
+    for (const std::size_t row : drop_empty_rows(estimate.visits, errors, estimate)) {
+      const auto index = static_cast<int>(row);
+      estimate.flagged.push_back({Action{index / num_states}, State{index % num_states},
+                                  "its pairs are too few, or too noisy, to tell its entries"});
+    }
     if (options.regions) add_regions(errors, values, estimate);
   }
   estimate.transition = TransitionModel(num_states, num_actions, std::move(values));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "oas/counts/left_inverse.hpp"
@@ -27,18 +28,20 @@ struct OasOptions {
 /// a row with no positive mass becomes uniform and is flagged. Clipping comes after the sum over
 /// a': any non-linear step per (a,a') block makes the estimator inconsistent for reactive policies.
 ///
-/// Standard errors by the delta method over the batches b of the series, with
-/// R = D(s,s')/D(s,·):  se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the
-/// dependence between neighbouring pairs; intervals T̂ ± t_{B-1} se, cut to [0,1]. Neighbouring
-/// batches are put together when there are more than 512; batches of unequal weight count for
-/// B = (Σw)²/Σw². O(B A S²).
+/// Errors by the delta method over the batches b of the series, with R = D(s,s')/D(s,·):
+/// se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the dependence between
+/// neighbouring pairs, but at least the T̂(1-T̂)/n of n pairs whose states had been seen. Intervals
+/// are those of counts seen through noise (EntryEvidence), with Student's t for the degrees of
+/// freedom of the row: the batches that tell of it. Rows that were left less than
+/// twice are flagged. Neighbouring batches are put together when there are more than 512; batches
+/// of unequal weight count for B = (Σw)²/Σw². O(B A S²).
 [[nodiscard]] TransitionEstimate estimate_oas(const MomentSeries& series,
                                               const LeftInverses& inverses, const Pomdp& model,
                                               const OasOptions& options = {});
 
-/// The errors behind the bars of `estimate`, which must come from these moments: factor(i,b) =
-/// √(B/(B-1)) (D_b(s,s') - R D_b(s,·)) / D(s,·). Empty below 16 batches or 1,024 pairs.
-[[nodiscard]] JointErrors moment_errors(const MomentSeries& series);
+/// The errors behind the bars of an estimate with these moments and values: factor(i,b) =
+/// √(B/(B-1)) (D_b(s,s') - R D_b(s,·)) / D(s,·). Empty below 4 batches.
+[[nodiscard]] JointErrors moment_errors(const MomentSeries& series, std::span<const double> values);
 
 /// The same from bare counts of pairs of weight 1; without error bars. In `after` timing this is
 /// only valid when actions do not depend on observations.

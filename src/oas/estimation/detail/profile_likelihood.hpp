@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "oas/core/linear_algebra.hpp"
+#include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/model/transition_model.hpp"
+
+namespace oas::detail {
+
+/// A log-likelihood (with a prior: its sum with the prior's part) around its maximum.
+struct Summit {
+  LikelihoodFunction objective;  ///< log_likelihood and score are used
+  TransitionModel at;
+  double value = 0.0;
+  std::vector<double> slopes;  ///< [a][s][s']: derivatives by the entries
+  Matrix information;          ///< -∂²; coordinates: FreeCoordinates(at)
+  /// [a][s][s']: the entry is at 0 and the slope pushes it there.
+  std::vector<char> at_zero;
+  std::vector<std::size_t> references;  ///< [row]: of FreeCoordinates(at)
+};
+
+/// The profile likelihood of single entries: the maximum over all other entries when one is held at
+/// a value, other rows included. The others are moved by quadratic programs with the information at
+/// the summit (bounds 0 <= T kept), or, where that is of no use, by expectation-maximisation, until
+/// less than 0.02 is still promised. One or two passes mostly do; long logs make at most six.
+class ProfileLikelihood {
+ public:
+  /// `rows` of the log: what a pass costs, hence how many are made.
+  ProfileLikelihood(const Summit& summit, double rows);
+
+  /// value at the summit - max over T with T_entry = t; +∞ when the rows are impossible there.
+  [[nodiscard]] double fall(std::size_t entry, double t);
+  [[nodiscard]] int passes() const { return passes_; }
+
+ private:
+  // Coordinates of all entries but one, each against a reference in its row.
+  struct Others {
+    std::size_t entry = 0;
+    std::vector<std::size_t> entries;
+    std::vector<std::size_t> references;
+    Matrix information;
+  };
+  struct Step {
+    Vector change;  // of the coordinates
+    double gain = 0.0;
+  };
+  struct Evaluation {
+    double value = 0.0;
+    std::vector<double> slopes;
+    std::vector<double> counts;
+  };
+
+  void choose(std::size_t entry);
+  [[nodiscard]] std::vector<double> moved_to(double t) const;
+  // `release`: entries at 0 may leave it.
+  [[nodiscard]] Step solve(const std::vector<double>& at, const std::vector<double>& slopes,
+                           bool release) const;
+  void add(const Vector& change, double share, std::vector<double>& at) const;
+  double expect(const Evaluation& here, std::vector<double>& at) const;
+  [[nodiscard]] double climb(std::vector<double> at);
+  [[nodiscard]] Evaluation evaluate(const std::vector<double>& at);
+  [[nodiscard]] std::vector<double> predicted_slopes(const std::vector<double>& at) const;
+
+  const Summit& summit_;
+  std::size_t num_states_;
+  std::vector<std::size_t> place_;  // of an entry among the summit's coordinates; size(): none
+  std::vector<std::size_t> coordinates_;
+  Others others_;
+  int most_passes_ = 0;
+  int passes_ = 0;
+};
+
+}  // namespace oas::detail

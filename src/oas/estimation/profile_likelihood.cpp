@@ -1,0 +1,282 @@
+#include "oas/estimation/detail/profile_likelihood.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oas/estimation/detail/free_coordinates.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr double kMostPasses = 40.0;  // for one point
+constexpr double kFewestPasses = 6.0;
+constexpr double kPointWork = 2e7;   // rows · S² of its passes
+constexpr double kSmallGain = 0.02;  // of a further step: not worth a pass
+constexpr int kMostRounds = 40;      // of the active set
+constexpr double kNearZero = 1e-3;   // an entry shrinks by this factor at most in one step
+constexpr double kTiny = 1e-9;       // below, an entry may go to 0 at once
+constexpr double kStillZero = 1e-5;  // an entry at 0 has not left it yet
+constexpr double kReserve = 0.1;     // of a reference that stays in one step
+
+}  // namespace
+
+ProfileLikelihood::ProfileLikelihood(const Summit& summit, double rows)
+    : summit_(summit),
+      num_states_(static_cast<std::size_t>(summit.at.num_states())),
+      place_(summit.at.values().size()) {
+  const double states = summit.at.num_states();
+  most_passes_ = static_cast<int>(
+      std::clamp(kPointWork / (rows * states * states + 1.0), kFewestPasses, kMostPasses));
+  const FreeCoordinates free(summit.at);
+  const auto none = static_cast<std::size_t>(free.size());
+  std::fill(place_.begin(), place_.end(), none);
+  for (Eigen::Index i = 0; i < free.size(); ++i) {
+    place_[free.entry(i)] = static_cast<std::size_t>(i);
+    coordinates_.push_back(free.entry(i));
+  }
+}
+
+// The summit's coordinates, with another reference in the row of `entry` where it was itself one.
+void ProfileLikelihood::choose(std::size_t entry) {
+  const auto values = summit_.at.values();
+  const std::size_t first = entry / num_states_ * num_states_;
+  others_ = {};
+  others_.entry = entry;
+  // The largest of the others; where all are at 0, the one that is least pushed there.
+  std::size_t reference = entry;
+  const auto better = [&](std::size_t a, std::size_t b) {
+    if (summit_.at_zero[a] != summit_.at_zero[b]) return summit_.at_zero[a] == 0;
+    return summit_.at_zero[a] != 0 ? summit_.slopes[a] > summit_.slopes[b] : values[a] > values[b];
+  };
+  for (std::size_t i = first; i < first + num_states_; ++i) {
+    if (i == entry || values[i] == 0.0) continue;
+    if (reference == entry || better(i, reference)) reference = i;
+  }
+  others_.references = summit_.references;
+  others_.references[entry / num_states_] = reference;
+  const auto is_coordinate = [&](std::size_t i) {
+    return values[i] > 0.0 && i != entry && i != others_.references[i / num_states_];
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_coordinate(i)) others_.entries.push_back(i);
+  }
+  // In the summit's coordinates, entry i up and its reference down is a vector of at most two ones.
+  const auto size = static_cast<Eigen::Index>(others_.entries.size());
+  Matrix moves = Matrix::Zero(summit_.information.rows(), size);
+  for (Eigen::Index k = 0; k < size; ++k) {
+    const std::size_t up = others_.entries[static_cast<std::size_t>(k)];
+    const std::size_t down = others_.references[up / num_states_];
+    const auto rows = static_cast<std::size_t>(moves.rows());
+    if (place_[up] < rows) moves(static_cast<Eigen::Index>(place_[up]), k) += 1.0;
+    if (place_[down] < rows) moves(static_cast<Eigen::Index>(place_[down]), k) -= 1.0;
+  }
+  others_.information = moves.transpose() * summit_.information * moves;
+  // The curvature at a bound is not that of the way inside: it may even be negative there.
+  for (Eigen::Index k = 0; k < size; ++k) {
+    if (summit_.at_zero[others_.entries[static_cast<std::size_t>(k)]] == 0) continue;
+    for (Eigen::Index j = 0; j < size; ++j) {
+      if (j == k || summit_.at_zero[others_.entries[static_cast<std::size_t>(j)]] == 0) continue;
+      others_.information(j, k) = 0.0;
+    }
+    others_.information(k, k) = std::abs(others_.information(k, k));
+  }
+}
+
+// The summit with the entry at t, and the rest of its row in proportion.
+std::vector<double> ProfileLikelihood::moved_to(double t) const {
+  const auto values = summit_.at.values();
+  std::vector<double> at(values.begin(), values.end());
+  const std::size_t first = others_.entry / num_states_ * num_states_;
+  const std::size_t reference = others_.references[others_.entry / num_states_];
+  double rest = 0.0;  // that is not at 0
+  for (std::size_t i = first; i < first + num_states_; ++i) {
+    if (i != others_.entry && summit_.at_zero[i] == 0) rest += values[i];
+  }
+  for (std::size_t i = first; i < first + num_states_; ++i) {
+    at[i] = rest > 0.0 && summit_.at_zero[i] == 0 ? values[i] * (1.0 - t) / rest : 0.0;
+  }
+  at[others_.entry] = t;
+  if (!(rest > 0.0)) at[reference] = 1.0 - t;
+  return at;
+}
+
+// Slopes at a point by the parabola of the summit.
+std::vector<double> ProfileLikelihood::predicted_slopes(const std::vector<double>& at) const {
+  Vector change(static_cast<Eigen::Index>(coordinates_.size()));
+  for (std::size_t i = 0; i < coordinates_.size(); ++i) {
+    change(static_cast<Eigen::Index>(i)) =
+        at[coordinates_[i]] - summit_.at.values()[coordinates_[i]];
+  }
+  const Vector fall = summit_.information * change;
+  std::vector<double> slopes = summit_.slopes;
+  for (std::size_t i = 0; i < coordinates_.size(); ++i) {
+    slopes[coordinates_[i]] -= fall(static_cast<Eigen::Index>(i));
+  }
+  return slopes;
+}
+
+// max g·d - d'Hd/2 with at + d >= 0: coordinates that would fall below are put close to 0, those at
+// 0 that would rather rise are let go, until neither is left.
+ProfileLikelihood::Step ProfileLikelihood::solve(const std::vector<double>& at,
+                                                 const std::vector<double>& slopes,
+                                                 bool release) const {
+  const auto size = static_cast<Eigen::Index>(others_.entries.size());
+  Step step{Vector::Zero(size), 0.0};
+  Vector score(size);
+  Vector lowest(size);
+  std::vector<char> held(others_.entries.size(), 0);
+  std::vector<char> kept = held;
+  for (Eigen::Index k = 0; k < size; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const std::size_t entry = others_.entries[i];
+    score(k) = slopes[entry] - slopes[others_.references[entry / num_states_]];
+    lowest(k) = at[entry] > kTiny ? (kNearZero - 1.0) * at[entry] : -at[entry];
+    const bool zero = at[entry] <= kTiny || (summit_.at_zero[entry] != 0 && at[entry] < kStillZero);
+    held[i] = zero && (!release || score(k) < 0.0);
+    kept[i] = held[i] != 0 && !release;
+  }
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::vector<Eigen::Index> free;
+    for (Eigen::Index k = 0; k < size; ++k) {
+      if (held[static_cast<std::size_t>(k)] == 0) free.push_back(k);
+      step.change(k) = held[static_cast<std::size_t>(k)] != 0 ? lowest(k) : 0.0;
+    }
+    const Vector right = score - others_.information * step.change;
+    if (!free.empty()) {
+      Matrix system = others_.information(free, free);
+      const double largest = system.diagonal().cwiseAbs().maxCoeff();
+      Eigen::LLT<Matrix> factor;
+      for (double ridge = 1e-10; ridge < 1e3; ridge *= 100.0) {
+        system.diagonal().array() += ridge * (1.0 + largest);
+        factor.compute(system);
+        if (factor.info() == Eigen::Success) break;
+      }
+      const Vector solved = factor.solve(Vector(right(free)));
+      for (std::size_t f = 0; f < free.size(); ++f) {
+        step.change(free[f]) = solved(static_cast<Eigen::Index>(f));
+      }
+    }
+    bool again = false;
+    for (const Eigen::Index k : free) {
+      if (step.change(k) >= lowest(k)) continue;
+      held[static_cast<std::size_t>(k)] = 1;
+      again = true;
+    }
+    if (again) continue;
+    const Vector push = score - others_.information * step.change;
+    Eigen::Index most = -1;
+    for (Eigen::Index k = 0; k < size; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      if (held[i] == 0 || kept[i] != 0 || !(push(k) > 1e-6 * (1.0 + std::abs(score(k))))) continue;
+      if (most < 0 || push(k) > push(most)) most = k;
+    }
+    if (most < 0) break;
+    held[static_cast<std::size_t>(most)] = 0;
+  }
+  // References must not run out.
+  std::vector<double> taken(others_.references.size(), 0.0);
+  for (Eigen::Index k = 0; k < size; ++k) {
+    taken[others_.entries[static_cast<std::size_t>(k)] / num_states_] += step.change(k);
+  }
+  for (Eigen::Index k = 0; k < size; ++k) {
+    const std::size_t row = others_.entries[static_cast<std::size_t>(k)] / num_states_;
+    const double most = (1.0 - kReserve) * at[others_.references[row]];
+    if (taken[row] > most) step.change(k) *= most / taken[row];
+  }
+  step.gain = score.dot(step.change) - 0.5 * step.change.dot(others_.information * step.change);
+  return step;
+}
+
+void ProfileLikelihood::add(const Vector& change, double share, std::vector<double>& at) const {
+  for (std::size_t i = 0; i < others_.entries.size(); ++i) {
+    const std::size_t entry = others_.entries[i];
+    const double move = share * change(static_cast<Eigen::Index>(i));
+    at[entry] = std::max(at[entry] + move, 0.0);
+    double& reference = at[others_.references[entry / num_states_]];
+    reference = std::max(reference - move, 0.0);
+  }
+}
+
+ProfileLikelihood::Evaluation ProfileLikelihood::evaluate(const std::vector<double>& at) {
+  ++passes_;
+  std::vector<double> values = at;
+  for (auto row = values.begin(); row != values.end();
+       row += static_cast<std::ptrdiff_t>(num_states_)) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < num_states_; ++i) sum += row[static_cast<std::ptrdiff_t>(i)];
+    for (std::size_t i = 0; i < num_states_; ++i) row[static_cast<std::ptrdiff_t>(i)] /= sum;
+  }
+  LikelihoodPass pass = summit_.objective(
+      TransitionModel(summit_.at.num_states(), summit_.at.num_actions(), std::move(values)), {});
+  return {pass.log_likelihood, std::move(pass.score), std::move(pass.counts)};
+}
+
+// The step of expectation-maximisation with the entry held: others in proportion to their expected
+// counts. Returns what it is sure to bring.
+double ProfileLikelihood::expect(const Evaluation& here, std::vector<double>& at) const {
+  double sure = 0.0;
+  for (std::size_t first = 0; first < at.size(); first += num_states_) {
+    const bool has_entry = others_.entry / num_states_ == first / num_states_;
+    double total = 0.0;
+    double mass = 0.0;
+    for (std::size_t i = first; i < first + num_states_; ++i) {
+      if (i == others_.entry) continue;
+      total += here.counts[i];
+      mass += at[i];
+    }
+    if (!(total > 0.0) || !(mass > 0.0)) continue;
+    if (!has_entry) mass = 1.0;
+    for (std::size_t i = first; i < first + num_states_; ++i) {
+      if (i == others_.entry) continue;
+      const double next = mass * here.counts[i] / total;
+      if (here.counts[i] > 0.0) sure += here.counts[i] * std::log(next / at[i]);
+      at[i] = next;
+    }
+  }
+  return sure;
+}
+
+// Goes from `at` as far up as the passes allow; the value reached, and what is still promised.
+double ProfileLikelihood::climb(std::vector<double> at) {
+  Evaluation here = evaluate(at);
+  if (!std::isfinite(here.value)) return here.value;
+  const int last = passes_ + most_passes_;
+  while (passes_ < last) {
+    const Step step = solve(at, here.slopes, true);
+    std::vector<double> plain = at;
+    const double sure = expect(here, plain);
+    if (std::max(step.gain, sure) < kSmallGain) return here.value + std::max(step.gain, sure);
+    bool found = false;
+    for (double share = 1.0; step.gain > sure && share > 0.1 && passes_ < last; share *= 0.3) {
+      std::vector<double> next = at;
+      add(step.change, share, next);
+      Evaluation there = evaluate(next);
+      if (!(there.value >= here.value + sure)) continue;
+      at = std::move(next);
+      here = std::move(there);
+      found = true;
+      break;
+    }
+    if (found) continue;
+    Evaluation there = evaluate(plain);
+    if (!(there.value > here.value)) break;  // by rounding only
+    at = std::move(plain);
+    here = std::move(there);
+  }
+  return here.value;
+}
+
+double ProfileLikelihood::fall(std::size_t entry, double t) {
+  if (others_.entries.empty() || others_.entry != entry) choose(entry);
+  std::vector<double> start = moved_to(t);
+  std::vector<double> at = start;
+  add(solve(at, predicted_slopes(at), false).change, 1.0, at);
+  double best = climb(std::move(at));
+  if (!std::isfinite(best)) best = climb(std::move(start));
+  return std::max(summit_.value - best, 0.0);
+}
+
+}  // namespace oas::detail
