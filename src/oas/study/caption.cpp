@@ -130,6 +130,8 @@ std::string drawing_text(const Study& study, const FigureData& figure) {
   const std::vector<std::string> pairs = values_of(tasks, "pairs");
   const std::vector<std::string> steps = values_of(tasks, "steps");
   if (!pairs.empty()) text += fmt::format(" of {} pairs of steps", joined(pairs, "or"));
+  const std::vector<std::string> logs = values_of(tasks, "logs");
+  if (!logs.empty()) text += fmt::format(" of {} logs", joined(logs, "or"));
   if (pairs.empty() && !steps.empty()) text += fmt::format(" of {} steps", joined(steps, "or"));
   if (values_of(tasks, "instances") == std::vector<std::string>{"per-replication"}) {
     text += ", each on an instance of its own";

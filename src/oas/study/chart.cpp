@@ -248,44 +248,45 @@ class Chart {
     return found;
   }
 
-  // The lower edge from right to left. Where the interval reaches to 0 or below, which has no
-  // place on a logarithmic axis, the band goes straight down to the axis half-way to the
-  // neighbours: a slope from the last positive end to the axis would show numbers that are
-  // nobody's.
-  [[nodiscard]] std::string lower_edge(const std::vector<SeriesPoint>& points,
-                                       const Frame& f) const {
-    const double floor = f.top + f.height;
-    const auto cut = [&](std::size_t i) {
-      return !showable(points[i].y.lower, figure_.spec.log_y);
-    };
-    const auto height = [&](std::size_t i) { return cut(i) ? floor : py(f, points[i].y.lower); };
-    std::string edge;
-    for (std::size_t i = points.size(); i-- > 0;) {
-      const double x = px(f, points[i].x);
-      edge += fmt::format("{:.1f},{:.1f} ", x, height(i));
-      if (i == 0 || cut(i) == cut(i - 1)) continue;
-      const double middle = 0.5 * (x + px(f, points[i - 1].x));
-      edge += fmt::format("{0:.1f},{1:.1f} {0:.1f},{2:.1f} ", middle, height(i), height(i - 1));
-    }
-    return edge;
+  // An interval by itself: where neighbours have none, and where the lower end is 0 or less, which
+  // has no place on a logarithmic axis. A band from the last positive end down to the axis would
+  // show ends that nobody computed.
+  void draw_whisker(const SeriesPoint& point, const Frame& f, const Style& style) {
+    const bool cut = !showable(point.y.lower, figure_.spec.log_y);
+    const double x = px(f, point.x);
+    body_ += fmt::format(
+        "<path class=\"whisker\" d=\"M{:.1f} {:.1f}H{:.1f}M{:.1f} {:.1f}V{:.1f}\" fill=\"none\" "
+        "stroke=\"{}\" stroke-width=\"1.6\" stroke-opacity=\"0.5\"/>\n",
+        x - 3.0, py(f, point.y.upper), x + 3.0, x, py(f, point.y.upper),
+        cut ? f.top + f.height : py(f, point.y.lower), style.color);
   }
 
   void draw_band(const Series& series, const Frame& f, const Style& style) {
+    const bool log_y = figure_.spec.log_y;
     const auto drawn = [&](const SeriesPoint& point) {
       return showable(point.x, figure_.spec.log_x) && std::isfinite(point.y.lower) &&
-             showable(point.y.upper, figure_.spec.log_y);
+             showable(point.y.upper, log_y);
     };
-    for (const auto& points : stretches(series, drawn)) {
-      std::string upper;
-      for (const SeriesPoint& point : points) {
-        upper += fmt::format("{:.1f},{:.1f} ", px(f, point.x), py(f, point.y.upper));
+    const auto whole = [&](const SeriesPoint& point) {
+      return drawn(point) && showable(point.y.lower, log_y);
+    };
+    for (const SeriesPoint& point : series.points) {
+      if (drawn(point) && !whole(point)) draw_whisker(point, f, style);
+    }
+    for (const auto& points : stretches(series, whole)) {
+      if (points.size() == 1) {
+        draw_whisker(points.front(), f, style);
+        continue;
       }
-      // One point alone has an interval, too.
-      const bool alone = points.size() == 1;
-      body_ +=
-          fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.18\"{}/>\n", upper,
-                      lower_edge(points, f), style.color,
-                      alone ? fmt::format(" stroke=\"{}\" stroke-width=\"1.2\"", style.color) : "");
+      std::string upper;
+      std::string lower;
+      for (const SeriesPoint& point : points) {
+        const double x = px(f, point.x);
+        upper += fmt::format("{:.1f},{:.1f} ", x, py(f, point.y.upper));
+        lower.insert(0, fmt::format("{:.1f},{:.1f} ", x, py(f, point.y.lower)));
+      }
+      body_ += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", upper,
+                           lower, style.color);
     }
   }
 
