@@ -11,6 +11,13 @@ import unittest
 from support import CliCase
 from run_cli_test import STUDY, UNITS
 
+QUICK = """
+[quick]
+replications = 2
+[quick.settings]
+pairs = 1000
+"""
+
 BROWSER = shutil.which("chromium")
 
 # Runs in the page after it has loaded: clicks a column twice and says what it saw.
@@ -106,6 +113,22 @@ class Page(CliCase):
         self.assertTrue(text.startswith("unfinished, 24 of 24 tasks are missing; no answer yet\n"))
         self.assertNotIn("Exponent", self.page().split("<main>")[0])
         self.assertEqual(self.good_json("study", "report", "r")["answer"], "")
+
+    def test_the_quick_version_speaks_of_itself(self):
+        study = STUDY.replace("pairs = 60000", "pairs = 2000")
+        study = study.replace(
+            "[[figure]]", '[[figure]]\ncaption = "{replications} runs of {pairs} pairs."')
+        study = study.replace("question =", 'expectation = "It does."\nquestion =')
+        self.write("quick.toml", study + QUICK)
+        self.good("study", "run", "quick.toml", "--quick", "-o", "q")
+        self.good("study", "report", "q")
+        page = self.read("q/report.html").decode()
+        self.assertIn("Quick version: ", page)
+        self.assertIn("2 runs of 1,000 pairs. Lines are means over 2 runs of 1,000 pairs of steps",
+                      page)
+        self.assertIn("Expected: It does.", page)
+        self.assertNotIn("The paper", page)
+        self.assertNotIn("Quick version: ", self.page())
 
     def test_numbers_for_people(self):
         head = re.search(r"<thead>.*?</thead>", self.page(), re.S).group(0)

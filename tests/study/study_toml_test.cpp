@@ -126,6 +126,64 @@ radius_scale = 0.5
               HasSubstr("unifrom"));
 }
 
+const char* const kTwoAgents = R"(
+[[sweep]]
+name = "b"
+kind = "learning"
+steps = 1000
+checkpoints = 2
+agent = ["careful", "uniform"]
+[agents.careful]
+agent = "oas-ucrl"
+[[figure]]
+name = "regret"
+title = "Regret"
+kind = "learning"
+x = "step"
+y = "expected_regret"
+series = "agent"
+)";
+
+TEST(StudyToml, SeriesHaveLabels) {
+  const Study plain = parse_study(small_study(kTwoAgents), "s.toml");
+  EXPECT_EQ(plain.figures[0].words_for("careful"), "oas-ucrl (careful)");
+  EXPECT_EQ(plain.figures[0].words_for("uniform"), "uniform");
+  const std::string labels =
+      "[labels.agent]\ncareful = \"a careful one\"\n[labels.size]\n2x2x2 = \"tiny\"\n";
+  const Study study = parse_study(small_study(kTwoAgents + labels), "s.toml");
+  EXPECT_EQ(study.figures[0].words_for("careful"), "a careful one");
+  EXPECT_EQ(study.figures[1].words_for("careful"), "careful");  // labels are of one column
+  EXPECT_EQ(study.figures[1].words_for("2x2x2"), "tiny");
+  EXPECT_EQ(study.hash(), plain.hash());
+}
+
+TEST(StudyToml, BadLabelsAreErrors) {
+  const auto with = [](const std::string& labels) {
+    return error_of(small_study(std::string(kTwoAgents) + labels));
+  };
+  EXPECT_THAT(with("[labels.agent]\ncarefree = \"x\"\n"), HasSubstr("no task has the value"));
+  EXPECT_THAT(with("[labels.agent]\ncareful = \"x\"\nuniform = \"x\"\n"), HasSubstr("another's"));
+  EXPECT_THAT(with("[labels.agent]\ncareful = 1\n"), HasSubstr("careful must be a text"));
+  EXPECT_THAT(with("[labels]\nagent = 1\n"), HasSubstr("labels.agent must be a table"));
+}
+
+// Tables of agents have names for the file; what a reader sees has words.
+TEST(StudyToml, EveryAgentTableOfTheTreeHasALabel) {
+  for (const auto& entry : std::filesystem::directory_iterator(OAS_SOURCE_DIR "/studies")) {
+    const Study study = read_study(entry.path().string());
+    for (const Task& task : study.tasks) {
+      const std::string name = task.settings.text("agent", "");
+      if (task.agent.text("agent", "") == name) continue;
+      for (const FigureSpec& figure : study.figures) {
+        if (figure.series != "agent") continue;
+        const std::string words = figure.words_for(name);
+        EXPECT_NE(words, name) << study.name;
+        EXPECT_EQ(words.find("(" + name + ")"), std::string::npos) << study.name;
+      }
+    }
+  }
+}
+
 // The studies of the tree, full and quick.
 TEST(StudyToml, AllStudiesOfTheTreeAreSound) {
   int count = 0;

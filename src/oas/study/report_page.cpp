@@ -5,6 +5,7 @@
 
 #include "oas/core/markup.hpp"
 #include "oas/core/version.hpp"
+#include "oas/study/caption.hpp"
 #include "oas/study/chart.hpp"
 #include "oas/study/report.hpp"
 
@@ -123,17 +124,19 @@ std::string curves_table(const FigureData& figure) {
   const bool paired = !spec.paired.empty();
   std::string text = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
   if (panels) text += head_cell(panel_head(spec), true);
-  text += head_cell(spec.series, true) + head_cell("runs") + head_cell("at " + spec.x) +
-          head_cell(spec.y) + head_cell("95 % interval") + head_cell("exponent") +
+  text += head_cell(spec.series, true) + head_cell("runs") + head_cell(spec.x_label) +
+          head_cell(spec.y_label) + head_cell("95 % interval") + head_cell("exponent") +
           head_cell("95 % interval");
-  if (paired) text += head_cell("minus " + spec.paired) + head_cell("95 % interval, paired");
+  if (paired)
+    text += head_cell("minus " + spec.words_for(spec.paired)) + head_cell("95 % interval, paired");
   text += "</tr></thead>\n<tbody>\n";
   for (const Panel& panel : figure.panels) {
     for (const Series& series : panel.series) {
       const SeriesPoint& last = series.points.back();
       text += "<tr>";
       if (panels) text += fmt::format("<td class=\"text\">{}</td>", escape_markup(panel.label));
-      text += fmt::format("<td class=\"text\">{}</td>", escape_markup(series.label));
+      text +=
+          fmt::format("<td class=\"text\">{}</td>", escape_markup(spec.words_for(series.label)));
       text += number_cell(last.y.count) + number_cell(last.x) + interval_cells(last.y) +
               optional_interval(series.slope);
       if (paired) text += optional_interval(series.difference);
@@ -143,19 +146,10 @@ std::string curves_table(const FigureData& figure) {
   return text + "</tbody></table></div>\n";
 }
 
-std::string figure_section(const FigureData& figure) {
+std::string figure_section(const Study& study, const FigureData& figure) {
   const FigureSpec& spec = figure.spec;
-  std::string caption = escape_markup(spec.caption);
-  caption += fmt::format(" Lines are means over runs, bands 95 % intervals ({}).",
-                         spec.bootstrap ? "bootstrap-t" : "Student");
-  if (spec.predicted) {
-    caption += fmt::format(" Dotted: the predicted exponent {}.",
-                           with_minus(fmt::format("{:g}", *spec.predicted)));
-  }
-  if (spec.fit_decades) {
-    caption += fmt::format(" Exponents are fitted run by run to the last {:g} powers of ten of {}.",
-                           *spec.fit_decades, escape_markup(spec.x));
-  }
+  const std::string caption =
+      escape_markup(fmt::format("{} {}", caption_text(study, spec), drawing_text(study, figure)));
   return fmt::format(
       "<section id=\"{}\"><h2>{}</h2>\n<figure><div class=\"scroll\">{}</div>\n"
       "<figcaption>{}</figcaption></figure>\n{}</section>\n",
@@ -223,10 +217,19 @@ std::string report_html(const ResultStore& store, const std::vector<FigureData>&
   if (!study.claim.empty()) {
     text += fmt::format("<p class=\"soft\">The paper: {}</p>\n", escape_markup(study.claim));
   }
+  if (!study.expectation.empty()) {
+    text += fmt::format("<p class=\"soft\">Expected: {}</p>\n", escape_markup(study.expectation));
+  }
+  if (study.quick) {
+    text += fmt::format(
+        "<p class=\"soft\">Quick version: {} tasks × {} replications, smaller and shorter than the "
+        "study itself. All numbers on this page are those of the quick version.</p>\n",
+        study.tasks.size(), study.replications);
+  }
   const std::string answer = answer_so_far(store, figures);
   if (!answer.empty()) text += fmt::format("<p class=\"answer\">{}</p>\n", escape_markup(answer));
   text += state_notice(store) + "</header>\n<main>\n";
-  for (const FigureData& figure : figures) text += figure_section(figure);
+  for (const FigureData& figure : figures) text += figure_section(study, figure);
   text += facts_section(store);
   return text + fmt::format("</main>\n<script>{}</script>\n</body></html>\n", kScript);
 }

@@ -61,9 +61,8 @@ MeanInterval bootstrap_interval(std::span<const double> values, double level, in
                                 Rng& rng) {
   check_sample(values, level);
   OAS_REQUIRE(resamples >= 100, "resamples is {}; at least 100", resamples);
-  constexpr std::size_t kFewest = 8;
   const Moments found = moments(values);
-  if (values.size() < kFewest || !(found.standard_error > 0.0)) {
+  if (values.size() < std::size_t{kFewestForBootstrap} || !(found.standard_error > 0.0)) {
     return student_interval(values, level);
   }
   std::vector<double> resample(values.size());

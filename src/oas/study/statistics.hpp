@@ -19,10 +19,13 @@ struct MeanInterval {
 /// Throws InvalidArgument on no values or a level outside (0, 1).
 [[nodiscard]] MeanInterval student_interval(std::span<const double> values, double level = 0.95);
 
+/// Bootstraps of fewer values are not made.
+inline constexpr int kFewestForBootstrap = 8;
+
 /// Bootstrap-t interval: quantiles of (x̄* - x̄)/se* over resamples in place of Student's t, so
 /// that skewness is taken in. Cut to the range of the values: where one of ten lies far out,
-/// resamples without it have next to no se*, and the ends would be anywhere. With fewer than 8
-/// values, or when they are all equal, Student's.
+/// resamples without it have next to no se*, and the ends would be anywhere. With fewer than
+/// kFewestForBootstrap values, or when they are all equal, Student's.
 [[nodiscard]] MeanInterval bootstrap_interval(std::span<const double> values, double level,
                                               int resamples, Rng& rng);
 

@@ -35,7 +35,7 @@ struct Unit {
 struct FigureSpec {
   std::string name;
   std::string title;
-  std::string caption;
+  std::string caption;  ///< with {setting} in it, see caption.hpp
   std::string kind;
   std::string sweep;  ///< empty: all
   std::string x;
@@ -53,6 +53,13 @@ struct FigureSpec {
   std::optional<double> fit_decades;  ///< fit to the last so many powers of ten of x only
   bool bootstrap = false;             ///< bootstrap-t intervals instead of Student's
   std::string paired;                 ///< series that the others are compared with run by run
+  std::map<std::string, std::string> labels;  ///< what legends and tables call a series
+
+  /// The label of a series, or its own name where it has none.
+  [[nodiscard]] const std::string& words_for(const std::string& series_name) const {
+    const auto found = labels.find(series_name);
+    return found == labels.end() ? series_name : found->second;
+  }
 };
 
 /// A whole study file.
@@ -60,8 +67,9 @@ struct Study {
   std::string name;
   std::string title;
   std::string question;
-  std::string claim;   ///< what the paper says
-  std::string answer;  ///< one sentence with {figure.statistic} in it, see summary.hpp
+  std::string claim;        ///< what the paper says
+  std::string expectation;  ///< what is expected, and not by the paper
+  std::string answer;       ///< one sentence with {figure.statistic} in it, see summary.hpp
   std::uint64_t seed = 1;
   std::int64_t replications = 10;
   std::vector<Task> tasks;

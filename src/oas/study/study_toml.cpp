@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/study/caption.hpp"
+#include "oas/study/detail/figure_toml.hpp"
 #include "oas/study/detail/toml_fields.hpp"
 #include "oas/study/kinds.hpp"
 #include "oas/study/study.hpp"
@@ -41,7 +43,7 @@ class StudyReader : private detail::TomlFields {
     const toml::table root = parse(text_);
     require_keys(root, "the study",
                  {"format", "name", "title", "question", "claim", "answer", "seed", "replications",
-                  "defaults", "sweep", "figure", "agents", "quick"});
+                  "defaults", "sweep", "figure", "agents", "quick", "expectation", "labels"});
     study_.quick = quick_;
     study_.file = file();
     study_.source = std::string(text_);
@@ -49,9 +51,11 @@ class StudyReader : private detail::TomlFields {
     read_quick(root);
     read_agents(root);
     read_sweeps(root);
-    read_figures(root);
+    read_labels(root);
+    study_.figures = detail::read_figures(root, file(), sweeps_, labels_);
     try {
       check_answer(study_);
+      check_captions(study_);
     } catch (const InvalidArgument& error) {
       fail(root["answer"].node(), error.what());
     }
@@ -72,6 +76,7 @@ class StudyReader : private detail::TomlFields {
     study_.title = text_of(root, "title");
     study_.question = text_of(root, "question");
     study_.claim = text_of(root, "claim", "");
+    study_.expectation = text_of(root, "expectation", "");
     study_.answer = text_of(root, "answer", "");
     study_.seed = static_cast<std::uint64_t>(integer_of(root, "seed", 1, 0, kMaxSeed));
     study_.replications = integer_of(root, "replications", 10, 1, kMaxUnits);
@@ -208,7 +213,9 @@ class StudyReader : private detail::TomlFields {
       std::vector<Axis> axes;
       if (defaults != nullptr) merge(*defaults, kind, false, axes);
       merge(sweep, kind, true, axes);
+      note_values(axes);
       if (quick_) merge_quick(name, kind, axes);
+      note_values(axes);
       if (!quick_ || quick_only_.empty() || quick_only_.contains(name)) {
         expand(name, kind, std::move(axes), sweep);
       }
@@ -230,12 +237,39 @@ class StudyReader : private detail::TomlFields {
     if (const toml::table* own = table_of(*quick_sweeps_, name)) merge(*own, kind, true, axes);
   }
 
-  [[nodiscard]] const TaskKind& kind_of(const toml::table& table) const {
-    const std::string name = text_of(table, "kind");
-    try {
-      return find_task_kind(name);
-    } catch (const InvalidArgument& error) {
-      fail(table.get("kind"), error.what());
+  // What settings hold, quick or not: of these labels may speak.
+  void note_values(const std::vector<Axis>& axes) {
+    for (const Axis& axis : axes) {
+      for (const SettingValue& value : axis.values) {
+        const auto* list = std::get_if<std::vector<std::string>>(&value);
+        if (list != nullptr) values_.insert(list->begin(), list->end());
+        if (list == nullptr) values_.insert(to_text(value));
+      }
+    }
+  }
+
+  // A table [agents.NAME] is called by its agent and NAME, unless [labels.agent] says otherwise.
+  void read_labels(const toml::table& root) {
+    for (const auto& [name, table] : agents_) {
+      const std::string agent = table.first.text("agent", name);
+      if (agent != name) labels_["agent"][name] = fmt::format("{} ({})", agent, name);
+    }
+    const toml::table* tables = table_of(root, "labels");
+    if (tables == nullptr) return;
+    for (const auto& [column, node] : *tables) {
+      if (!node.is_table()) fail(&node, fmt::format("labels.{} must be a table", column.str()));
+      std::set<std::string> taken;
+      for (const auto& [value, words] : *node.as_table()) {
+        const std::string name(value.str());
+        if (!values_.contains(name)) {
+          fail(value.source().begin, fmt::format("no task has the value '{}'", name));
+        }
+        std::string label = text_of(*node.as_table(), name);
+        if (label.empty() || !taken.insert(label).second) {
+          fail(&words, fmt::format("the label '{}' is empty, or another's", label));
+        }
+        labels_[std::string(column.str())][name] = std::move(label);
+      }
     }
   }
 
@@ -280,93 +314,6 @@ class StudyReader : private detail::TomlFields {
     }
   }
 
-  void read_figures(const toml::table& root) {
-    const toml::node* node = root.get("figure");
-    if (node == nullptr) return;
-    if (!node->is_array()) fail(node, "figure must be a list of tables [[figure]]");
-    std::set<std::string> names;
-    for (const toml::node& item : *node->as_array()) {
-      if (!item.is_table()) fail(&item, "figure must be a list of tables [[figure]]");
-      FigureSpec figure = figure_of(*item.as_table());
-      if (!detail::is_name(figure.name) || !names.insert(figure.name).second) {
-        fail(&item, fmt::format("a bad or second figure name '{}'", figure.name));
-      }
-      study_.figures.push_back(std::move(figure));
-    }
-  }
-
-  [[nodiscard]] FigureSpec figure_of(const toml::table& table) const {
-    require_keys(table, "[[figure]]",
-                 {"name", "title", "caption", "kind", "sweep", "x", "y", "series", "panel", "where",
-                  "last", "log", "panel_label", "x_label", "y_label", "predicted", "fit_decades",
-                  "interval", "paired"});
-    FigureSpec figure;
-    figure.name = text_of(table, "name");
-    figure.title = text_of(table, "title");
-    figure.caption = text_of(table, "caption", "");
-    figure.kind = kind_of(table).name;
-    figure.sweep = text_of(table, "sweep", "");
-    if (!figure.sweep.empty() && !sweeps_.contains(figure.sweep)) {
-      fail(table.get("sweep"), fmt::format("no sweep is called '{}'", figure.sweep));
-    }
-    figure.x = column_of(table, "x", std::nullopt);
-    figure.y = column_of(table, "y", std::nullopt);
-    figure.series = column_of(table, "series", std::nullopt);
-    figure.panel = column_of(table, "panel", "");
-    if (const toml::table* where = table_of(table, "where")) {
-      for (const auto& [key, value] : *where) {
-        check_column(table, key.str(), key.source().begin);
-        figure.where[std::string(key.str())] = texts_of(value, key.str());
-      }
-    }
-    figure.last = flag_of(table, "last", false);
-    const std::string log = text_of(table, "log", "xy");
-    if (log != "" && log != "x" && log != "y" && log != "xy") {
-      fail(table.get("log"), R"(log must be "", "x", "y" or "xy")");
-    }
-    figure.log_x = log.find('x') != std::string::npos;
-    figure.log_y = log.find('y') != std::string::npos;
-    figure.panel_label = text_of(table, "panel_label", figure.panel);
-    figure.x_label = text_of(table, "x_label", figure.x);
-    figure.y_label = text_of(table, "y_label", figure.y);
-    figure.predicted = number_of(table, "predicted");
-    figure.fit_decades = number_of(table, "fit_decades");
-    const std::string interval = text_of(table, "interval", "student");
-    if (interval != "student" && interval != "bootstrap") {
-      fail(table.get("interval"), R"(interval must be "student" or "bootstrap")");
-    }
-    figure.bootstrap = interval == "bootstrap";
-    figure.paired = text_of(table, "paired", "");
-    return figure;
-  }
-
-  // One scalar or several.
-  [[nodiscard]] std::vector<std::string> texts_of(const toml::node& node,
-                                                  std::string_view key) const {
-    if (!node.is_array()) return {to_text(scalar_of(node, key))};
-    std::vector<std::string> texts;
-    for (const toml::node& item : *node.as_array()) texts.push_back(to_text(scalar_of(item, key)));
-    return texts;
-  }
-
-  [[nodiscard]] std::string column_of(const toml::table& table, std::string_view key,
-                                      std::optional<std::string> fallback) const {
-    std::string name = text_of(table, key, std::move(fallback));
-    if (!name.empty()) check_column(table, name, table.get(key)->source().begin);
-    return name;
-  }
-
-  void check_column(const toml::table& table, std::string_view name,
-                    const toml::source_position& place) const {
-    const TaskKind& kind = kind_of(table);
-    const auto has = [&](const auto& columns) {
-      return std::find(std::begin(columns), std::end(columns), name) != std::end(columns);
-    };
-    if (has(kind.columns) || has(kKeyColumns)) return;
-    fail(place, fmt::format("kind '{}' has no column '{}'; there are {}, {}", kind.name, name,
-                            fmt::join(kKeyColumns, ", "), fmt::join(kind.columns, ", ")));
-  }
-
   std::string_view text_;
   bool quick_;
   Study study_;
@@ -377,6 +324,8 @@ class StudyReader : private detail::TomlFields {
   std::map<std::string, std::pair<TaskSettings, toml::source_position>> agents_;
   std::set<std::string> sweeps_;
   std::set<std::string> names_;
+  std::set<std::string> values_;
+  detail::Labels labels_;
 };
 
 }  // namespace

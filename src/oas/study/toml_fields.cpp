@@ -110,4 +110,13 @@ SettingValue TomlFields::scalar_of(const toml::node& node, std::string_view key)
   fail(&node, fmt::format("{} must be a finite number, a text, true or false", key));
 }
 
+const TaskKind& TomlFields::kind_of(const toml::table& table) const {
+  const std::string name = text_of(table, "kind");
+  try {
+    return find_task_kind(name);
+  } catch (const InvalidArgument& error) {
+    fail(table.get("kind"), error.what());
+  }
+}
+
 }  // namespace oas::detail

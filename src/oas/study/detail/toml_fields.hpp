@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oas/study/kinds.hpp"
 #include "oas/study/task_settings.hpp"
 
 namespace oas::detail {
@@ -45,6 +46,9 @@ class TomlFields {
                                                  std::string_view key) const;
   /// Any scalar.
   [[nodiscard]] SettingValue scalar_of(const toml::node& node, std::string_view key) const;
+
+  /// The kind of tasks that the key `kind` names.
+  [[nodiscard]] const TaskKind& kind_of(const toml::table& table) const;
 
   [[nodiscard]] const std::string& file() const { return file_; }
 
