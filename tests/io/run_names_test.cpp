@@ -56,7 +56,7 @@ TEST(RunNames, MemoryIsBounded) {
   EXPECT_TRUE(counted.add("6"));
   RunNames others;
   for (int i = 0; i < 1'000'000; ++i) ASSERT_TRUE(others.add("u" + std::to_string(i)));
-  EXPECT_LE(others.bytes(), 27'000'000U);
+  EXPECT_LE(others.bytes(), 22'000'000U);
   EXPECT_FALSE(others.add("u0"));
   RunNames few(100);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(few.add("u" + std::to_string(i)));

@@ -9,7 +9,7 @@ namespace oas::detail {
 
 /// The names of the runs that a log has begun, so that one that comes back is noticed. Whole
 /// numbers that count up one by one, which most logs have, take no memory; of other names a 64-bit
-/// hash is kept, 11 to 27 bytes each, up to a limit. Two different names of n are taken for the
+/// hash is kept, 11 to 22 bytes each, up to a limit. Two different names of n are taken for the
 /// same with probability n²/2^65: 3e-8 for a million of them.
 class RunNames {
  public:
