@@ -56,6 +56,18 @@ class Likelihood(CliCase):
         result = self.oas("estimate", "wrong.json", "log.csv", "-o", "e.json")
         self.assertEqual(result.returncode, 0)
         self.assertIn("does not fit the sensors", result.stderr)
+        self.assertIn("nor in timing after", result.stderr)
+
+    def test_a_wrong_timing_is_named(self):
+        self.good("simulate", "machine-maintenance", "--steps", 50000, "-o", "log.csv")
+        log = self.read("log.csv").decode()
+        self.write("bare.csv", log[log.index("\n") + 1:])
+        model = self.model("machine-maintenance")
+        right, wrong = model["timing"], "after" if model["timing"] == "before" else "before"
+        self.write_model("wrong.json", dict(model, timing=wrong))
+        said = self.oas("estimate", "wrong.json", "bare.csv").stderr
+        self.assertIn(f"does not fit the sensors of the model in timing {wrong} (p = ", said)
+        self.assertIn(f"it does in timing {right} (p = ", said)
 
     def test_same_bytes_for_any_number_of_threads(self):
         self.good("simulate", "robot-corridor", "--steps", 30000, "--runs", 3, "-o", "log.csv")

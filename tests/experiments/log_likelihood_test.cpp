@@ -243,6 +243,28 @@ TEST_F(LikelihoodOfLogs, ScoresAreMeansOfLogProbabilities) {
   EXPECT_NEAR(score.models[0].value, sum / static_cast<double>(observed), 1e-12);
   EXPECT_NEAR(score.models[1].value - score.models[0].value, score.differences[1].value, 1e-12);
   EXPECT_LT(score.differences[1].value, -5.0 * score.differences[1].standard_error);
+  EXPECT_THAT(bad.warnings, Contains(HasSubstr("nor in timing")));
+  EXPECT_THAT(bad.warnings, Contains(HasSubstr("the sensors are wrong")));
+}
+
+// The sensors are right, the timing is not: the message says so, with both p-values.
+TEST_F(LikelihoodOfLogs, AWrongTimingIsNotBlamedOnTheSensors) {
+  for (const Pomdp& truth : {machine_maintenance(), robot_corridor(), network_link()}) {
+    simulate(truth, 50'000, "log.csv");
+    std::string text = test::slurp(folder_.file("log.csv"));
+    text.erase(0, text.find('\n') + 1);  // "# oas-log/1 timing=…"
+    test::spill(folder_.file("bare.csv"), text);
+    const std::vector<std::string> paths = {folder_.file("bare.csv")};
+    PomdpParts parts = truth.parts();
+    parts.timing = truth.timing() == Timing::before ? Timing::after : Timing::before;
+    const TransitionEstimate bad = estimate_from_logs(Pomdp(parts), paths, options("oas-ml"));
+    EXPECT_LT(*bad.fit_p_value, 1e-4);
+    const std::string right(to_string(truth.timing()));
+    EXPECT_THAT(bad.warnings, Contains(HasSubstr("it does in timing " + right + " (p = ")));
+    const TransitionEstimate good = estimate_from_logs(truth, paths, options("oas-ml"));
+    EXPECT_GT(*good.fit_p_value, 1e-4);
+    EXPECT_THAT(good.warnings, Not(Contains(HasSubstr("timing"))));
+  }
   EXPECT_LT(5.0 * score.differences[2].standard_error, score.models[2].standard_error);
   EXPECT_EQ(score.differences[0].value, 0.0);
   EXPECT_EQ(score.rows, 7'000);

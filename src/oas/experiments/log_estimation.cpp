@@ -14,8 +14,8 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
-#include "oas/estimation/sensor_fit.hpp"
 #include "oas/estimation/weighted_likelihood.hpp"
+#include "oas/experiments/detail/log_fit.hpp"
 #include "oas/experiments/detail/log_settings.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_likelihood.hpp"
@@ -26,8 +26,6 @@
 namespace oas {
 
 namespace {
-
-constexpr double kBadFit = 1e-4;  // p-value below which the sensors are called wrong
 
 // Sums over the files in their order, with weights by age now that the end is known.
 MomentSeries pooled(std::vector<MomentSeries> parts, const LogEstimationOptions& options) {
@@ -145,17 +143,7 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   }
   // Older rows need not fit, nor need any where a prior has its say.
   if (options.forgetting.active() || options.prior > 0.0) return estimate;
-  const Pomdp fitted = model.with_transition(estimate.transition);
-  SensorFitTest test(fitted);
-  log.visit_rows([&](Action action, Observation observation, bool starts_run) {
-    test.add(action, observation, starts_run);
-  });
-  const SensorFit fit = test.finish();
-  estimate.fit_p_value = fit.p_value;
-  if (fit.p_value < kBadFit) {
-    estimate.warnings.push_back("the log does not fit the sensors of the model; " +
-                                fit.brief(model));
-  }
+  detail::add_sensor_fit(log, model, settings, parallelism, estimate);
   return estimate;
 }
 
