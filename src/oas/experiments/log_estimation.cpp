@@ -35,9 +35,11 @@ MomentSeries pooled(std::vector<MomentSeries> parts, const LogEstimationOptions&
   return series;
 }
 
-void add_effective_rows(const LogEstimationOptions& options, TransitionEstimate& estimate) {
-  if (!options.forgetting.active()) return;
-  estimate.effective_rows = options.forgetting.effective_rows(estimate.rows);
+void add_effective_rows(const LogEstimationOptions& options, const RunLengths& runs,
+                        TransitionEstimate& estimate) {
+  if (options.forgetting.active()) {
+    estimate.effective_rows = options.forgetting.effective_rows(runs);
+  }
 }
 
 MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftInverses& inverses,
@@ -66,7 +68,7 @@ TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inv
   const MomentSeries series = pooled(std::move(parts), options);
   detail::check_positivity(series, fold, nullptr);
   TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
-  add_effective_rows(options, estimate);
+  add_effective_rows(options, series.run_lengths, estimate);
   detail::check_positivity(series, fold, &estimate);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
@@ -136,7 +138,8 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   if (!options.structure.empty()) {
     require_possible(log, paths, model, options.structure, parallelism);
   }
-  const LikelihoodRows rows = with_forgetting(log.rows(parallelism), options.forgetting);
+  const LikelihoodRows rows =
+      with_forgetting(log.rows(parallelism), options.forgetting, log.run_lengths());
   TransitionEstimate estimate = estimate_likelihood(rows, starts, model, settings);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
