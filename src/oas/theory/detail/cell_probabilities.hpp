@@ -10,8 +10,9 @@ namespace oas::detail {
 /// P(cell) of one distribution for all cells of a grid at once: box by box each would be computed
 /// anew from the same few values of distribution functions. Independent components: O(d m) of
 /// these for m intervals each. Two dependent ones: m² of the bivariate normal one, which is exact
-/// up to rounding (Owen 1956); where one split point has moved since the last call, m. More dependent ones: VectorDensity::box(), or, where many grids are
-/// to be compared and 1e-3 is good enough, shares of points that are drawn once.
+/// up to rounding (Owen 1956); where one split point has moved since the last call, m. More
+/// dependent ones: VectorDensity::box(), or, where many grids are to be compared and 1e-3 is good
+/// enough, shares of points that are drawn once.
 class CellProbabilities {
  public:
   /// Keeps a reference to the density. `rough`: with points where box() would be needed.
