@@ -86,8 +86,12 @@ void run_calibrate(const CalibrateArguments& options) {
   if (options.common.json) print_json(options.common, document["calibration"]);
   std::string text = calibration.brief() + "\n";
   if (counts.unused > 0) {
-    text += fmt::format("{} rows tell nothing: no observation, or the last of a run\n",
-                        big_number(static_cast<double>(counts.unused)));
+    text += fmt::format("{} told nothing: no observation, or the last of a run\n",
+                        counted(counts.unused, "row"));
+  }
+  if (calibration.dependence.degrees > 0.0) {
+    text += fmt::format("observations against actions, in the same state: p = {:.2g}\n",
+                        calibration.dependence.p_value);
   }
   if (model.num_observations() <= kMostColumns) text += sensors_text(model, calibration);
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
@@ -113,6 +117,13 @@ void add_calibrate(CLI::App& app) {
   verb->add_option("--prior", options->calibration.prior,
                    "Imaginary observations added to every entry")
       ->capture_default_str();
+  auto* const same = verb->add_flag(
+      "--same-for-all-actions", options->calibration.same_for_all_actions,
+      "The sensors do not depend on the action: also where actions were chosen from readings");
+  verb->add_flag("--differ-by-action", options->calibration.differ_by_action,
+                 "My word: sensors depend on the action, and no action was chosen from the "
+                 "observation of its own row")
+      ->excludes(same);
   verb->add_option("--confidence", options->calibration.confidence,
                    "Level of the intervals of a row, and of those of alpha")
       ->capture_default_str();

@@ -33,6 +33,12 @@ struct DiscretiseArguments {
   std::string output;
 };
 
+// What is known of the transitions of an estimate goes with them; null for a plain model.
+Json estimate_beside(const std::string& file) {
+  const Json document = parse_json(read_text_file(file), file);
+  return document.contains("estimate") ? document["estimate"] : Json();
+}
+
 ContinuousPomdp load_continuous(const DiscretiseArguments& options) {
   const AnyModel model = load_any_model(options.model, options.common);
   const auto* continuous = std::get_if<ContinuousPomdp>(&model);
@@ -43,8 +49,26 @@ ContinuousPomdp load_continuous(const DiscretiseArguments& options) {
 }
 
 Cells choose_cells(const DiscretiseArguments& options, const ContinuousPomdp& model) {
-  if (options.use.empty()) return find_cells(model.sensors(), options.search).cells;
-  return parse_cells(read_text_file(options.use), options.use);
+  if (!options.use.empty()) return parse_cells(read_text_file(options.use), options.use);
+  Progress progress(options.common, "sets of split points", 0);
+  return find_cells(model.sensors(), options.search, [&] { progress.add(1); }).cells;
+}
+
+Pomdp make_finite(const DiscretiseArguments& options, const ContinuousPomdp& model,
+                  const Cells& cells) {
+  Progress progress(options.common, "sensors in cells",
+                    model.sensors().num_actions() * model.sensors().num_states());
+  return discretise(model, cells, [&] { progress.add(1); });
+}
+
+void write_model_and_cells(const DiscretiseArguments& options, const Pomdp& finite,
+                           const Cells& cells) {
+  Json document = model_to_json(finite);
+  document["cells"] = cells_to_json(cells);
+  if (const Json estimate = estimate_beside(options.model); !estimate.is_null()) {
+    document["estimate"] = estimate;
+  }
+  write_text_file(options.output, dump_json(document));
 }
 
 std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp& model,
@@ -104,15 +128,11 @@ void run_discretise(const DiscretiseArguments& options) {
               "{}: the model must be a .json file, which keeps the split points", options.output);
   const ContinuousPomdp model = load_continuous(options);
   const Cells cells = choose_cells(options, model);
-  const Pomdp finite = discretise(model, cells);
+  const Pomdp finite = make_finite(options, model, cells);
   const SensorReport sensors = analyse_sensors(finite.sensors());
   std::int64_t rows = 0;
   if (!options.log.empty()) rows = write_log(options, model, finite, cells);
-  if (!options.output.empty()) {
-    Json document = model_to_json(finite);
-    document["cells"] = cells_to_json(cells);
-    write_text_file(options.output, dump_json(document));
-  }
+  if (!options.output.empty()) write_model_and_cells(options, finite, cells);
   if (options.common.json) {
     print_json(options.common, {{"cells", cells.num_cells()},
                                 {"splits", cells.splits()},

@@ -230,7 +230,15 @@ void add_estimate(CLI::App& app) {
   verb->add_option("--half-life", options->estimation.forgetting.half_life,
                    "Rows that lie so many rows back count half, for dynamics that change slowly");
   add_whole_number(*verb, "--window", options->estimation.forgetting.window, {},
-                   "Only so many rows at the end of the logs count");
+                   "Only so many rows at the end of the log count (see --age)");
+  verb->add_option_function<std::string>(
+          "--age",
+          [options](const std::string& name) {
+            options->estimation.forgetting.age = name == "run" ? Age::run : Age::log;
+          },
+          "Rows lie back from the end of their own run (run: units watched side by side) or of all "
+          "logs (log: runs one after the other); needed where there are several runs")
+      ->check(CLI::IsMember({"run", "log"}));
   add_input(*verb, "--structure", options->structures,
             "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
             "same-for-all-actions; may be given several times",

@@ -1,6 +1,7 @@
 """`oas calibrate`: sensors from labelled rows, as a user meets them."""
 
 import json
+import random
 import unittest
 
 from support import CliCase
@@ -95,8 +96,84 @@ class Calibrate(CliCase):
         self.write("skeleton.json", '{"format": "oas-model/1", "states": -3, "actions": 1, '
                    '"observations": 2, "timing": "before"}')
         self.bad("calibrate", "plain.csv", "--model", "skeleton.json", says=["skeleton.json", "-3"])
+        self.write("blank.csv", head + "0,,0\n0,,1\n")
+        self.bad("calibrate", "blank.csv", "--timing", "before", "-o", "m.json",
+                 says=["blank.csv", "column observation is empty"])
+        self.bad("calibrate", "blank.csv", "--model", "pest-control", "--prior", 1, "-o", "m.json",
+                 says=["blank.csv", "no row to calibrate from", "column observation: 2"])
+        self.write("lonely.csv", "run," + head + "a,0,0,0\nb,0,1,1\n")
+        self.bad("calibrate", "lonely.csv", "--timing", "after", "--prior", 1, "-o", "m.json",
+                 says=["lonely.csv", "no row to calibrate from", "timing after"])
+        self.bad("calibrate", "plain.csv", "--timing", "before", "--differ-by-action",
+                 "--same-for-all-actions", says=["--same-for-all-actions"])
         self.write("far.csv", head + "0,7,0\n")
         self.bad("calibrate", "far.csv", "--model", "pest-control", says=["far.csv:2", "7"])
+
+    def test_states_without_rows_are_named(self):
+        """An error unless a prior is given; then a warning, uniform sensors and a list."""
+        self.labelled("pest-control", 500)
+        rows = self.read("log.csv").decode().splitlines()
+        model = self.model("pest-control")
+        state = model["states"][-1]
+        column = rows[1].split(",").index("state")
+        kept = [row for row in rows[2:] if row.split(",")[column] != state]
+        self.write("part.csv", "\n".join([*rows[:2], *kept]) + "\n")
+        calibrate = ("calibrate", "part.csv", "--model", "pest-control", "-o", "m.json")
+        self.bad(*calibrate, says=[state, "prior"])
+        result = self.oas(*calibrate, "--prior", 0.5)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(f"{state})", result.stderr)
+        self.assertNotIn("nan", (result.stdout + result.stderr).lower())
+        written = json.loads(self.read("m.json"))
+        unseen = written["calibration"]["unseen"]
+        self.assertEqual(unseen, [[action, state] for action in model["actions"]])
+        for matrix in written["observation"]:
+            self.assertEqual(len(set(matrix[-1])), 1)
+
+    def reading_first(self):
+        """A unit whose reading is noted before the action is chosen from it."""
+        draw = random.Random(7)
+        lines, state = [], 0
+        for _ in range(20000):
+            reading = int(draw.random() < (0.2, 0.7)[state])
+            action = int(draw.random() < (0.1, 0.8)[reading])
+            lines.append(f"{action},{reading},{state}")
+            state = int(draw.random() < (0.3, 0.6)[state])
+        self.write("log.csv", "action,observation,state\n" + "\n".join(lines) + "\n")
+
+    def test_actions_chosen_from_readings_are_noticed(self):
+        self.reading_first()
+        run = ("calibrate", "log.csv", "--timing", "before", "-o", "m.json")
+        result = self.oas(*run)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("either the sensors depend on the action", result.stderr)
+        self.assertIn("or actions were chosen from the observation", result.stderr)
+        self.assertIn("p = ", result.stderr)
+        model = json.loads(self.read("m.json"))
+        self.assertLess(model["calibration"]["action_dependence"]["p_value"], 1e-10)
+        # The selection by hand: Z(1|0) = 0.2 becomes 0.2 · 0.2/(0.2 · 0.2 + 0.8 · 0.9) under 0.
+        self.assertAlmostEqual(model["observation"][0][0][1], 0.04 / 0.76, delta=0.02)
+        pooled = self.oas(*run, "--same-for-all-actions")
+        self.assertIn("oas-ml", pooled.stderr)
+        model = json.loads(self.read("m.json"))
+        self.assertTrue(model["calibration"]["same_for_all_actions"])
+        for matrix in model["observation"]:
+            for row, truth in zip(matrix, (0.2, 0.7)):
+                self.assertAlmostEqual(row[1], truth, delta=0.025)  # five standard deviations
+        self.assertEqual(model["observation"][0], model["observation"][1])
+        silent = self.oas(*run, "--differ-by-action")
+        self.assertNotIn("actions were chosen", silent.stderr)
+
+    def test_sensors_alone_raise_no_suspicion(self):
+        """Actions that react to what was seen before, sensors that are the same for all actions."""
+        model = self.model("machine-maintenance")
+        model["observation"] = [model["observation"][0]] * len(model["actions"])
+        self.write_model("same.json", model)
+        self.good("simulate", "same.json", "--steps", 40000, "--state", "-o", "log.csv")
+        result = self.oas("calibrate", "log.csv", "--model", "same.json", "--prior", 0.5)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("in the same state: p = ", result.stdout)
+        self.assertNotIn("chosen from", result.stderr)
 
 
 if __name__ == "__main__":

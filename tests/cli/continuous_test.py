@@ -3,9 +3,14 @@
 import csv
 import json
 import math
+import os
+import pty
+import resource
+import select
+import subprocess
 import unittest
 
-from support import CliCase
+from support import OAS, CliCase
 
 
 def gaussian(mean, sd=1.0):
@@ -92,6 +97,44 @@ class Continuous(CliCase):
         self.assertLess(self.error_of("refined.json", "e.json"), 0.3)
         self.good("plan", "refined.json", "-o", "plan.json")
         self.good("learn", "refined.json", "--agent", "uniform", "--steps", 100, "-o", "run.csv")
+
+    def test_what_an_estimate_knows_goes_along(self):
+        """An action that is hardly ever taken: its flags and error bars stay with T."""
+        rows = ["action,observation"] + [f"look,{0.1 * (t * t % 50)}" for t in range(3000)]
+        self.write("log.csv", "\n".join(rows) + "\nact,1\nlook,2\n")
+        self.good("estimate", "m.json", "log.csv", "-o", "e.json")
+        about = json.loads(self.read("e.json"))["estimate"]
+        self.assertTrue(about["flagged_rows"])
+        self.good("discretise", "e.json", "--cells", 4, "--trials", 20, "-o", "f.json")
+        self.assertEqual(json.loads(self.read("f.json"))["estimate"], about)
+        self.assertTrue(self.good_json("compare", "f.json", "f.json"))
+        self.good("discretise", "m.json", "--cells", 4, "--trials", 20, "-o", "f.json")
+        self.assertNotIn("estimate", json.loads(self.read("f.json")))
+
+    def test_many_cells_in_the_plane_take_seconds(self):
+        for name, model in (("dependent", DEPENDENT), ("plane", PLANE)):
+            self.write("p.json", json.dumps(model))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            found = self.good_json("discretise", "p.json", "--cells", 16, "-o", "f.json")
+            seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+            self.assertLess(seconds, 60, name)  # a few; it was minutes
+            self.assertEqual(found["cells"], 256)
+
+    def test_work_is_shown_on_a_terminal(self):
+        """Never silent for longer than two seconds."""
+        self.write("p.json", json.dumps(DEPENDENT))
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [OAS, "discretise", "p.json", "--cells", "16", "--trials", "40000", "-o", "f.json"],
+            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=follower)
+        os.close(follower)
+        try:
+            self.assertTrue(select.select([leader], [], [], 30)[0])
+            self.assertIn(b"split points", os.read(leader, 200))
+        finally:
+            process.kill()
+            process.wait()
+            os.close(leader)
 
     def test_vectors(self):
         for model in (DEPENDENT, PLANE):

@@ -56,6 +56,18 @@ class Likelihood(CliCase):
         result = self.oas("estimate", "wrong.json", "log.csv", "-o", "e.json")
         self.assertEqual(result.returncode, 0)
         self.assertIn("does not fit the sensors", result.stderr)
+        self.assertIn("nor in timing after", result.stderr)
+
+    def test_a_wrong_timing_is_named(self):
+        self.good("simulate", "machine-maintenance", "--steps", 50000, "-o", "log.csv")
+        log = self.read("log.csv").decode()
+        self.write("bare.csv", log[log.index("\n") + 1:])
+        model = self.model("machine-maintenance")
+        right, wrong = model["timing"], "after" if model["timing"] == "before" else "before"
+        self.write_model("wrong.json", dict(model, timing=wrong))
+        said = self.oas("estimate", "wrong.json", "bare.csv").stderr
+        self.assertIn(f"does not fit the sensors of the model in timing {wrong} (p = ", said)
+        self.assertIn(f"it does in timing {right} (p = ", said)
 
     def test_same_bytes_for_any_number_of_threads(self):
         self.good("simulate", "robot-corridor", "--steps", 30000, "--runs", 3, "-o", "log.csv")
@@ -82,8 +94,9 @@ class Forgetting(CliCase):
         for estimator in ("oas", "oas-overlap", "oas-weighted", "oas-ml", "em"):
             errors = []
             for options in ((), ("--half-life", 5000), ("--window", 40000)):
+                age = ("--age", "log") if options else ()
                 out = self.good("estimate", "old.json", "a.csv", "b.csv", "--estimator", estimator,
-                                *options, "-o", "e.json")
+                                *options, *age, "-o", "e.json")
                 self.assertEqual("worth" in out, bool(options))
                 errors.append(self.good_json("compare", "new.json", "e.json")["frobenius"])
             self.assertLess(errors[1], 0.5 * errors[0])
@@ -95,11 +108,65 @@ class Forgetting(CliCase):
         self.assertGreater(report["models"][1]["difference"], 0)
 
     def test_threads_change_nothing(self):
-        self.good("simulate", "robot-corridor", "--steps", 30000, "-o", "log.csv")
-        for threads in (1, 4):
-            self.good("estimate", "robot-corridor", "log.csv", "log.csv", "--half-life", 3000,
-                      "--threads", threads, "-o", f"{threads}.json")
-        self.assertEqual(self.read("1.json"), self.read("4.json"))
+        for seed in (1, 2):
+            self.good("simulate", "robot-corridor", "--steps", 15000, "--runs", 2, "--seed", seed,
+                      "-o", f"{seed}.csv")
+        for estimator in ("oas-overlap", "oas-ml"):
+            for age in ("run", "log"):
+                for threads in (1, 4):
+                    self.good("estimate", "robot-corridor", "1.csv", "2.csv", "--half-life", 3000,
+                              "--estimator", estimator, "--actions-ignore-observations", "--age",
+                              age, "--threads", threads, "-o", f"{threads}.json")
+                self.assertEqual(self.read("1.json"), self.read("4.json"))
+
+    def test_a_window_is_the_last_rows_of_every_unit(self):
+        """Units that were watched side by side and changed: each one's last rows count."""
+        old = self.model("pest-control")
+        new = json.loads(json.dumps(old))
+        for matrix in new["transition"]:
+            matrix[0], matrix[1] = matrix[1], matrix[0]
+        self.write_model("old.json", old)
+        self.write_model("new.json", new)
+        head, units, ends = "", [], []
+        for unit in range(6):
+            rows = []
+            for name in ("old", "new"):
+                self.good("simulate", f"{name}.json", "--policy", "uniform", "--steps", 8000,
+                          "--seed", unit, "-o", "part.csv")
+                lines = self.read("part.csv").decode().splitlines()
+                head = lines[1]
+                rows += lines[2:]
+            units.append(rows)
+            ends.append(rows[-8000:])
+        self.assertNotIn("run", head)
+        for name, parts in (("all", units), ("ends", ends)):
+            self.write(f"{name}.csv", f"run,{head}\n" + "".join(
+                f"{unit},{row}\n" for unit, rows in enumerate(parts) for row in rows))
+        for estimator in ("oas-overlap", "oas-ml"):
+            run = ("estimate", "old.json", "all.csv", "--estimator", estimator, "-o", "e.json")
+            errors = {}
+            for age in ("run", "log"):
+                self.good(*run, "--window", 8000, "--age", age)
+                errors[age] = self.good_json("compare", "new.json", "e.json")["frobenius"]
+                about = json.loads(self.read("e.json"))["estimate"]
+                self.assertAlmostEqual(about["effective_rows"], 48000 if age == "run" else 8000,
+                                       delta=1)
+            self.assertLess(errors["run"], errors["log"])
+            self.good(*run, "--window", 8000, "--age", "run")
+            windowed = json.loads(self.read("e.json"))
+            self.good("estimate", "old.json", "ends.csv", "--estimator", estimator, "-o", "e.json")
+            plain = json.loads(self.read("e.json"))
+            for a, matrix in enumerate(plain["transition"]):
+                for s, row in enumerate(matrix):
+                    for value, expected in zip(windowed["transition"][a][s], row):
+                        self.assertAlmostEqual(value, expected, delta=0.01)
+            says = ["6 runs", "--age run", "--age log"]
+            (self.folder / "e.json").unlink()
+            self.bad(*run, "--window", 8000, says=says)
+            self.bad(*run, "--half-life", 8000, says=says)
+        self.bad("estimate", "old.json", "ends.csv", "all.csv", "--window", 90, says=["12 runs"])
+        self.bad("estimate", "old.json", "all.csv", "--age", "run", says=["half-life"])
+        self.bad("estimate", "old.json", "all.csv", "--window", 9, "--age", "unit", says=["unit"])
 
     def test_faults_are_named(self):
         self.good("simulate", "pest-control", "--steps", 500, "-o", "log.csv")
@@ -204,7 +271,7 @@ class Structure(CliCase):
                  says=["log.csv:9:", "row 8", "structure"])
 
 
-class Forgetting(CliCase):
+class FadingRows(CliCase):
     def test_fading_rows_still_determine_a_model(self):
         self.good("simulate", "machine-maintenance", "--steps", 60000, "-o", "log.csv")
         for weights in (("--half-life", 10000), ("--half-life", 10000000), ("--window", 20000)):

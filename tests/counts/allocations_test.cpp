@@ -8,9 +8,9 @@ namespace oas {
 namespace {
 
 // Rows are fed one by one; only those that close a batch may allocate. 100 000 pairs close 128
-// batches of 64, then 64 each of 128, 256 and 512, then 33 of 1024.
+// batches of 8, then 64 each of 16, 32, … 512, then 33 of 1024.
 TEST(Allocations, FoldingARowAllocatesOnlyWhereABatchCloses) {
-  constexpr int kClosings = 128 + 3 * 64 + 33;
+  constexpr int kClosings = 128 + 6 * 64 + 33;
   test::RandomModelOptions sizes;
   sizes.min_alpha = 0.1;
   const LeftInverses inverses(test::random_model(sizes, 1));

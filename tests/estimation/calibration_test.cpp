@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "oas/core/contracts.hpp"
+#include "oas/core/sampling.hpp"
 #include "oas/theory/revealing.hpp"
 #include "support/random_models.hpp"
 
@@ -14,6 +17,7 @@ namespace oas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Pomdp calibration_model(Timing timing, std::uint64_t seed, int observations = 4) {
   test::RandomModelOptions options;
@@ -153,6 +157,98 @@ TEST(Calibration, AnUnseenRowNeedsAPrior) {
   options.draws = 100;
   options.confidence = 0.0;
   EXPECT_THROW(options.validate(), InvalidArgument);
+}
+
+// Sensors that are the same for all actions, a policy that reacts to the observation before or to
+// that of the row itself.
+SensorCounts selected(const Pomdp& model, bool from_own_row, std::uint64_t seed) {
+  Rng rng({seed, 3, Role::test});
+  Trajectory rows;
+  State state{0};
+  Observation last{0};
+  for (int t = 0; t < 3000; ++t) {
+    const Observation seen{sample_categorical(model.sensors().distribution(Action{0}, state), rng)};
+    const Observation known = from_own_row ? seen : last;
+    const Action action{rng.uniform() < (known == 0 ? 0.8 : 0.3) ? 1 : 0};
+    rows.actions.push_back(action);
+    rows.observations.push_back(seen);
+    rows.states.push_back(state);
+    last = seen;
+    state = State{sample_categorical(model.transition().row(action, state), rng)};
+  }
+  return counted(model, rows);
+}
+
+Pomdp same_sensors() {
+  PomdpParts parts = calibration_model(Timing::before, 7).parts();
+  std::vector<double> values(parts.sensors.values().begin(), parts.sensors.values().end());
+  std::copy_n(values.begin(), values.size() / 2, values.begin() + values.size() / 2);
+  parts.sensors = ObservationModel(3, 2, 4, values);
+  return Pomdp(parts);
+}
+
+// P-values are uniform where actions react to earlier rows only: the mean of 200 is 1/2 within five
+// standard deviations of 1/√(12 · 200). Where they react to their own row, all are small.
+TEST(ActionDependence, IsSelectionByTheOwnRowAndNothingElse) {
+  const Pomdp model = same_sensors();
+  double sum = 0.0;
+  for (std::uint64_t log = 0; log < 200; ++log) {
+    const ActionDependence fair = test_action_dependence(selected(model, false, log));
+    EXPECT_EQ(fair.degrees, 9.0);
+    sum += fair.p_value;
+    if (log < 20) {
+      EXPECT_LT(test_action_dependence(selected(model, true, log)).p_value, 1e-6);
+    }
+  }
+  EXPECT_NEAR(sum / 200.0, 0.5, 5.0 / std::sqrt(12.0 * 200.0));
+}
+
+TEST(ActionDependence, PoolingUndoesTheSelection) {
+  const Pomdp model = same_sensors();
+  SensorCounts counts = selected(model, true, 0);
+  for (std::uint64_t log = 1; log < 40; ++log) counts.add(selected(model, true, log));
+  CalibrationOptions options;
+  const auto worst = [&](const Calibration& result) {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < model.sensors().values().size(); ++i) {
+      largest =
+          std::max(largest, std::abs(result.sensors.values()[i] - model.sensors().values()[i]));
+    }
+    return largest;
+  };
+  const Calibration plain = calibrate(counts, model, options);
+  EXPECT_GT(worst(plain), 0.1);
+  EXPECT_THAT(plain.warnings, ::testing::Contains(HasSubstr("--same-for-all-actions")));
+  options.same_for_all_actions = true;
+  const Calibration pooled = calibrate(counts, model, options);
+  EXPECT_LT(worst(pooled), 0.015);  // 20,000 rows and more per state: five standard deviations
+  EXPECT_EQ(pooled.alpha[0].value, pooled.alpha[1].value);
+  options.same_for_all_actions = false;
+  options.differ_by_action = true;
+  EXPECT_THAT(calibrate(counts, model, options).warnings,
+              Not(::testing::Contains(HasSubstr("chosen"))));
+  options.same_for_all_actions = true;
+  EXPECT_THROW(options.validate(), InvalidArgument);
+}
+
+TEST(ActionDependence, EmptyAndNarrowTablesHaveNothingToTest) {
+  EXPECT_TRUE(std::isnan(test_action_dependence(SensorCounts(2, 3, 4)).p_value));
+  for (const auto& [actions, observations] : {std::pair{1, 4}, std::pair{3, 1}}) {
+    SensorCounts counts(2, actions, observations);
+    std::fill(counts.values.begin(), counts.values.end(), 1000);
+    EXPECT_TRUE(std::isnan(test_action_dependence(counts).p_value));
+  }
+  SensorCounts few(1, 2, 2);
+  few.values = {3, 1, 1, 3};
+  EXPECT_TRUE(std::isnan(test_action_dependence(few).p_value));
+}
+
+TEST(Calibration, WithoutAnyRowThereIsNoSensor) {
+  CalibrationOptions options;
+  options.prior = 1.0;
+  EXPECT_THROW(static_cast<void>(
+                   calibrate(SensorCounts(3, 2, 4), calibration_model(Timing::before, 1), options)),
+               InvalidArgument);
 }
 
 }  // namespace

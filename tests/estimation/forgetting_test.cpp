@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/oas.hpp"
@@ -92,6 +93,91 @@ TEST_P(ForgettingTimings, APassIsTheWeightedSumOfItsStretches) {
     EXPECT_NEAR(faded.counts[i], sum[i], 1e-9 * sum[i]);
   }
   EXPECT_NEAR(faded.log_likelihood, log_likelihood, 0.02 * std::abs(log_likelihood));
+}
+
+// Σ_t w_t P(step t is (a,s,s') | all rows of the run), by plain forward and backward recursions;
+// w_t is the mean weight of the stretch of 16 rows that row t is in.
+std::vector<double> weighed_by_hand(const Trajectory& run, const Pomdp& model,
+                                    const Forgetting& forgetting) {
+  const std::size_t rows = run.size();
+  const std::size_t shift = model.timing() == Timing::before ? 1 : 0;
+  const std::size_t steps = rows - shift;
+  const auto emission = [&](std::size_t row) {
+    Vector values = Vector::Ones(3);
+    if (run.observations[row] == kMissing) return values;
+    for (State s{0}; s < 3; ++s) {
+      values(s.value()) = model.sensors()(run.actions[row], s, run.observations[row]);
+    }
+    return values;
+  };
+  std::vector<Vector> forward(steps + 1);
+  std::vector<Vector> backward(steps + 1, Vector::Ones(3));
+  forward[0] = VectorView(model.start().data(), 3);
+  if (shift == 1) forward[0] = forward[0].cwiseProduct(emission(0)).eval();
+  const auto matrix = [&](std::size_t t) { return model.transition().matrix(run.actions[t]); };
+  for (std::size_t t = 0; t < steps; ++t) {
+    forward[t + 1] = (matrix(t).transpose() * forward[t]).cwiseProduct(emission(t + shift));
+    forward[t + 1] /= forward[t + 1].sum();
+  }
+  for (std::size_t t = steps; t-- > 0;) {
+    backward[t] = matrix(t) * emission(t + shift).cwiseProduct(backward[t + 1]);
+    backward[t] /= backward[t].sum();
+  }
+  std::vector<double> counts(18, 0.0);
+  for (std::size_t t = 0; t < steps; ++t) {
+    Matrix joint = forward[t].asDiagonal() * Matrix(matrix(t)) *
+                   emission(t + shift).cwiseProduct(backward[t + 1]).asDiagonal();
+    joint /= joint.sum();
+    const std::size_t first = t / 16 * 16;
+    const std::size_t end = std::min(steps, first + 16);
+    double weight = 0.0;
+    for (std::size_t row = first; row < end; ++row) {
+      weight +=
+          forgetting.weight(static_cast<double>(rows - 1 - row)) / static_cast<double>(end - first);
+    }
+    for (int i = 0; i < 9; ++i) {
+      counts[static_cast<std::size_t>(9 * run.actions[t].value() + i)] += weight * joint.data()[i];
+    }
+  }
+  return counts;
+}
+
+// Units side by side: the age of a row is that within its own run, whatever stands behind it.
+TEST_P(ForgettingTimings, AgeWithinRunsIsThatOfEveryUnit) {
+  const Pomdp model = drift_model(GetParam(), 1);
+  TransitionLikelihood rows(model);
+  std::vector<Trajectory> runs;
+  for (std::uint64_t unit = 0; unit < 12; ++unit) {
+    const std::size_t length = unit == 5 ? 9000 : unit % 4 == 0 ? 1 + unit : 300 + 41 * unit;
+    runs.push_back(test::play_uniformly(model, length, 0.05, unit));
+    rows.start_run();
+    rows.append(runs.back().actions, runs.back().observations);
+  }
+  for (const Forgetting& forgetting :
+       {Forgetting{0.0, 100, Age::run}, Forgetting{80.0, 0, Age::run},
+        Forgetting{200.0, 333, Age::run}}) {
+    std::vector<double> expected(18, 0.0);
+    for (const Trajectory& run : runs) {
+      const std::vector<double> part = weighed_by_hand(run, model, forgetting);
+      for (std::size_t i = 0; i < 18; ++i) expected[i] += part[i];
+    }
+    PassOptions options;
+    options.forgetting = forgetting;
+    const LikelihoodPass pass = rows.pass(model.transition(), options, {1});
+    const LikelihoodPass threads = rows.pass(model.transition(), options, {4});
+    EXPECT_EQ(pass.counts, threads.counts);
+    for (std::size_t i = 0; i < 18; ++i) {
+      EXPECT_NEAR(pass.counts[i], expected[i], 1e-6 * (1.0 + expected[i]));
+    }
+  }
+  const LikelihoodRows all = likelihood_rows(rows, {1});
+  EXPECT_THROW(static_cast<void>(with_forgetting(all, {0.0, 100}, rows.run_lengths())),
+               InvalidArgument);
+  EXPECT_THROW(static_cast<void>(with_forgetting(all, {0.0, 100, Age::run})), InvalidArgument);
+  const Forgetting window{0.0, 100, Age::run};
+  const RunLengths lengths = rows.run_lengths();
+  EXPECT_DOUBLE_EQ(*with_forgetting(all, window, lengths).effective_rows,
+                   9.0 * 100.0 + 1.0 + 5.0 + 9.0);
 }
 
 TEST_P(ForgettingTimings, OldRowsAreLeftOutAndThreadsChangeNothing) {

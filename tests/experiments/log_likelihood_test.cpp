@@ -112,6 +112,53 @@ TEST_F(LikelihoodOfLogs, ForgettingIsTheSameFromFiles) {
   }
 }
 
+// Runs end within windows, at their ends and far behind them; many are short.
+TEST_F(LikelihoodOfLogs, AgeWithinRunsIsTheSameFromFiles) {
+  const Pomdp model = robot_corridor();
+  ClosedLoop loop(model, {}, 77, 0);
+  LogColumns columns;
+  columns.run = true;
+  LogWriter writer(folder_.file("units.csv"), model, columns);
+  long unit = 0;
+  std::int64_t expected_weight = 0;
+  constexpr std::int64_t kWindow = 1 << 19;  // of LogLikelihood
+  const Forgetting window{0.0, 8'000, Age::run};
+  // The second run ends where a window does, the fourth covers one and a half.
+  const std::vector<std::int64_t> lengths = {kWindow - 200'000, 200'000, 30'000, 800'000, 5};
+  const auto write = [&](std::int64_t length) {
+    Trajectory rows;
+    loop.advance(static_cast<std::size_t>(length), rows);
+    writer.write(rows, unit++);
+    expected_weight += std::min(length, window.window);
+  };
+  for (const std::int64_t length : lengths) write(length);
+  for (int i = 0; i < 300; ++i) write(100);
+  writer.commit();
+  const std::vector<std::string> paths = {folder_.file("units.csv")};
+  const LogLikelihood kept(model, paths, std::size_t{1} << 30, nullptr, {});
+  const LogLikelihood read(model, paths, 1000, nullptr, {});
+  EXPECT_EQ(kept.run_lengths(), kept.stored().run_lengths());
+  EXPECT_EQ(read.run_lengths(), kept.run_lengths());
+  for (const Forgetting& forgetting : {window, Forgetting{1000.0, 0, Age::run}}) {
+    PassOptions weights;
+    weights.forgetting = forgetting;
+    const LikelihoodPass expected = kept.pass(model.transition(), weights, {});
+    const LikelihoodPass pass = read.pass(model.transition(), weights, {});
+    EXPECT_NEAR(pass.log_likelihood, expected.log_likelihood,
+                1e-4 * std::abs(expected.log_likelihood));
+    double total = 0.0;
+    for (std::size_t i = 0; i < pass.counts.size(); ++i) {
+      EXPECT_NEAR(pass.counts[i], expected.counts[i], 0.5 + 1e-3 * expected.counts[i]);
+      total += pass.counts[i];
+    }
+    if (forgetting == window) {
+      const auto runs = static_cast<double>(lengths.size() + 300);
+      const double lost = model.timing() == Timing::before ? runs : 0.0;  // last rows make no step
+      EXPECT_NEAR(total, static_cast<double>(expected_weight) - lost, 1.0);
+    }
+  }
+}
+
 TEST_F(LikelihoodOfLogs, ThreadsAndMemoryDoNotMatter) {
   const Pomdp model = robot_corridor();
   const std::vector<std::string> paths = {simulate(model, 20'000, "a.csv", 0, 50),
@@ -196,6 +243,28 @@ TEST_F(LikelihoodOfLogs, WrongSensorsAreFoundOut) {
   const TransitionEstimate bad = estimate_from_logs(Pomdp(parts), paths, options("oas-ml"));
   EXPECT_LT(*bad.fit_p_value, 1e-6);
   EXPECT_THAT(bad.warnings, Contains(HasSubstr("does not fit the sensors")));
+  EXPECT_THAT(bad.warnings, Contains(HasSubstr("nor in timing")));
+  EXPECT_THAT(bad.warnings, Contains(HasSubstr("the sensors are wrong")));
+}
+
+// The sensors are right, the timing is not: the message says so, with both p-values.
+TEST_F(LikelihoodOfLogs, AWrongTimingIsNotBlamedOnTheSensors) {
+  for (const Pomdp& truth : {machine_maintenance(), robot_corridor(), network_link()}) {
+    simulate(truth, 50'000, "log.csv");
+    std::string text = test::slurp(folder_.file("log.csv"));
+    text.erase(0, text.find('\n') + 1);  // "# oas-log/1 timing=…"
+    test::spill(folder_.file("bare.csv"), text);
+    const std::vector<std::string> paths = {folder_.file("bare.csv")};
+    PomdpParts parts = truth.parts();
+    parts.timing = truth.timing() == Timing::before ? Timing::after : Timing::before;
+    const TransitionEstimate bad = estimate_from_logs(Pomdp(parts), paths, options("oas-ml"));
+    EXPECT_LT(*bad.fit_p_value, 1e-4);
+    const std::string right(to_string(truth.timing()));
+    EXPECT_THAT(bad.warnings, Contains(HasSubstr("it does in timing " + right + " (p = ")));
+    const TransitionEstimate good = estimate_from_logs(truth, paths, options("oas-ml"));
+    EXPECT_GT(*good.fit_p_value, 1e-4);
+    EXPECT_THAT(good.warnings, Not(Contains(HasSubstr("timing"))));
+  }
 }
 
 // P-values of the truth itself are uniform: mean 1/2, standard deviation 1/√12.

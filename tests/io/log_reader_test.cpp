@@ -77,7 +77,7 @@ TEST(LogReader, LastLineNeedsNoLineFeed) {
 
 TEST(LogReader, RunChangesStartRuns) {
   const LogBlock log = read_text(
-      "run,action,observation\na,0,0\na,0,0\n\"b, c\",0,0\n\"b, c\",0,0\n\"a\",0,0\na,0,0\n,0,0\n",
+      "run,action,observation\na,0,0\n\"a\",0,0\n\"b, c\",0,0\n\"b, c\",0,0\nb,0,0\nb,0,0\n,0,0\n",
       index_model());
   EXPECT_THAT(log.run_starts, ElementsAre(0, 2, 4, 6));
 }
@@ -136,8 +136,8 @@ TEST(LogReader, ReadsStandardInput) {
 
 TEST(LogReader, LongestLineIsRead) {
   const std::string run(detail::LineBuffer::kMaxLine - 4, 'x');
-  const LogBlock log =
-      read_text("run,action,observation\n" + run + ",0,0\ny,1,1\n" + run + ",2,2", index_model());
+  const LogBlock log = read_text(
+      "run,action,observation\n" + run + ",0,0\ny,1,1\nz" + run.substr(1) + ",2,2", index_model());
   EXPECT_THAT(log.run_starts, ElementsAre(0, 1, 2));
 }
 

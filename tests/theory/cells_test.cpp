@@ -59,6 +59,66 @@ TEST(Cells, ProbabilitiesAgreeWithDraws) {
   }
 }
 
+// All cells at once, against one box after the other and against quadrature.
+TEST(Cells, TwoDependentComponentsAreExact) {
+  for (const double correlation : {0.0, 0.3, -0.7, 0.95, -0.999, 0.9999}) {
+    const VectorDensity density = VectorDensity::gaussian(
+        {1.0, -2.0}, {4.0, 2.0 * 0.5 * correlation, 2.0 * 0.5 * correlation, 0.25});
+    // Also at the means, where Owen's function has limits only.
+    const Cells cells({{-3.0, 0.2, 1.0, 1.5, 8.0}, {-2.9, -2.0, -1.9}});
+    const ObservationModel sensors = cell_sensors(DensitySensors(1, 1, {density}), cells);
+    double sum = 0.0;
+    for (int i = 0; i < 6; ++i) {
+      for (int k = 0; k < 4; ++k) {
+        const auto bound = [&](std::size_t c, int which) {
+          const auto& splits = cells.splits()[c];
+          if (which < 0) return -1e3;
+          return which == static_cast<int>(splits.size()) ? 1e3
+                                                          : splits[static_cast<std::size_t>(which)];
+        };
+        // ∫ φ(z) P(second in its interval | first = 1 + 2 z) dz.
+        const double low = std::max(-9.0, (bound(0, i - 1) - 1.0) / 2.0);
+        const double high = std::min(9.0, (bound(0, i) - 1.0) / 2.0);
+        constexpr int kPieces = 200'000;
+        double expected = 0.0;
+        const double root = 0.5 * std::sqrt(1.0 - correlation * correlation);
+        const auto below = [&](double y, double z) {
+          const double shift = -2.0 + 0.5 * correlation * z;
+          return 0.5 * std::erfc((shift - y) / root * std::sqrt(0.5));
+        };
+        for (int piece = 0; piece < kPieces; ++piece) {
+          const double z = std::lerp(low, high, (piece + 0.5) / kPieces);
+          expected += std::exp(-0.5 * z * z) * (below(bound(1, k), z) - below(bound(1, k - 1), z));
+        }
+        expected *= (high - low) / kPieces / std::sqrt(2.0 * 3.14159265358979323846);
+        const double found = sensors(Action{0}, State{0}, Observation{4 * i + k});
+        EXPECT_NEAR(found, expected, 2e-9) << correlation << " " << i << " " << k;
+        sum += found;
+      }
+    }
+    EXPECT_NEAR(sum, 1.0, 1e-12);
+  }
+}
+
+// Three dependent components: compared by points, and what is returned is exact.
+TEST(CellSearch, ManyDependentComponentsAreSearchedRoughlyAndJudgedExactly) {
+  Rng rng({12, 0, Role::test});
+  std::vector<VectorDensity> densities;
+  for (int s = 0; s < 2; ++s) densities.push_back(random_gaussian(3, rng));
+  const DensitySensors sensors(2, 1, densities);
+  CellSearchOptions options;
+  options.cells = 2;
+  options.trials = 50;
+  int told = 0;
+  const CellSearch found = find_cells(sensors, options, [&] { ++told; });
+  EXPECT_GE(told, found.evaluations);
+  EXPECT_GE(found.evaluations, 50);
+  EXPECT_DOUBLE_EQ(analyse_sensors(cell_sensors(sensors, found.cells)).alpha, found.alpha);
+  options.method = "random";
+  options.trials = 1;
+  EXPECT_GT(found.alpha, find_cells(sensors, options).alpha);
+}
+
 TEST(CellSearch, RefiningHelpsAndIsRepeatable) {
   for (const Kind kind : {Kind::gaussian, Kind::gamma, Kind::poisson, Kind::mixture}) {
     const DensitySensors sensors = line_sensors(2, kind);

@@ -14,9 +14,9 @@ constexpr double kFaded = 30.0;  // half-lives; 2^-30 is taken for 0
 
 }  // namespace
 
-double Forgetting::weight(double age) const {
-  if (window > 0 && age >= static_cast<double>(window)) return 0.0;
-  return half_life > 0.0 ? std::exp2(-age / half_life) : 1.0;
+double Forgetting::weight(double rows) const {
+  if (window > 0 && rows >= static_cast<double>(window)) return 0.0;
+  return half_life > 0.0 ? std::exp2(-rows / half_life) : 1.0;
 }
 
 double Forgetting::mean_weight(std::int64_t first, std::int64_t count) const {
@@ -42,9 +42,16 @@ std::int64_t Forgetting::reach() const {
   return reach;
 }
 
-double Forgetting::effective_rows(std::int64_t rows) const {
-  const double sum = mean_weight(0, rows) * static_cast<double>(rows);
-  const double squares = squared().mean_weight(0, rows) * static_cast<double>(rows);
+double Forgetting::effective_rows(const RunLengths& runs) const {
+  std::int64_t rows = 0;
+  for (const auto& [length, count] : runs) rows += length * count;
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const auto& [length, count] : by_run() ? runs : RunLengths{{rows, 1}}) {
+    const auto all = static_cast<double>(length * count);
+    sum += mean_weight(0, length) * all;
+    squares += squared().mean_weight(0, length) * all;
+  }
   return squares > 0.0 ? sum * sum / squares : 0.0;
 }
 
@@ -59,6 +66,14 @@ void Forgetting::validate() const {
   OAS_REQUIRE(half_life == 0.0 || (half_life >= 1.0 && std::isfinite(half_life)),
               "half-life is {} rows; it must be at least 1", half_life);
   OAS_REQUIRE(window == 0 || window >= 2, "window is {} rows; it must be at least 2", window);
+}
+
+void Forgetting::check_age(std::int64_t runs) const {
+  OAS_REQUIRE(!active() || age != Age::unsaid || runs <= 1,
+              "the log has {} runs, and a half-life or window must know how old a row is: --age "
+              "run counts back from the end of its own run (units watched side by side), --age log "
+              "from the end of the log (runs one after the other, in the order of rows and files)",
+              runs);
 }
 
 }  // namespace oas

@@ -13,14 +13,21 @@ namespace {
 constexpr std::size_t kMaxBatches = 128;      // between 64 and 128 are kept
 constexpr std::int64_t kFirstBatchPairs = 8;  // doubled whenever there would be more batches
 constexpr std::int64_t kFewestRows = 64;      // of a batch with weights by age
+constexpr std::int64_t kShortestSpan = 16;    // where batches are made of several
 
-// Short against the weights' own scale, long enough for batches that hardly depend on each other.
+// Short against the weights' own scale; where spans are batches, long enough for batches that
+// hardly depend on each other.
 std::int64_t rows_per_batch(const Forgetting& forgetting) {
   forgetting.validate();
   double rows = 1e15;
   if (forgetting.half_life > 0.0) rows = forgetting.half_life / 16.0;
   if (forgetting.window > 0) rows = std::min(rows, static_cast<double>(forgetting.window) / 128.0);
-  return std::max(kFewestRows, static_cast<std::int64_t>(rows));
+  return std::max(forgetting.by_run() ? kShortestSpan : kFewestRows,
+                  static_cast<std::int64_t>(rows));
+}
+
+void multiply(PairMoments& moments, double weight) {
+  for (double& sum : moments.sums) sum *= weight;
 }
 
 }  // namespace
@@ -41,6 +48,8 @@ double MomentSeries::effective_batches() const {
 void MomentSeries::append(MomentSeries other) {
   std::move(other.batches.begin(), other.batches.end(), std::back_inserter(batches));
   for (const auto& [first, end] : other.spans) spans.emplace_back(rows + first, rows + end);
+  weights.insert(weights.end(), other.weights.begin(), other.weights.end());
+  for (const auto& [length, count] : other.run_lengths) run_lengths[length] += count;
   rows += other.rows;
   runs += other.runs;
   missing += other.missing;
@@ -49,7 +58,8 @@ void MomentSeries::append(MomentSeries other) {
 }
 
 void MomentSeries::forget(const Forgetting& forgetting) {
-  if (!forgetting.active()) return;
+  forgetting.check_age(runs);
+  if (!forgetting.active() || forgetting.by_run()) return;
   OAS_REQUIRE(spans.size() == batches.size(), "{} batches with {} spans of rows", batches.size(),
               spans.size());
   std::vector<PairMoments> kept;
@@ -57,8 +67,7 @@ void MomentSeries::forget(const Forgetting& forgetting) {
     const auto [first, end] = spans[b];
     const double weight = forgetting.mean_weight(rows - end, end - first);
     if (!(weight > 0.0) || rows - end >= forgetting.reach()) continue;
-    std::for_each(batches[b].sums.begin(), batches[b].sums.end(),
-                  [&](double& sum) { sum *= weight; });
+    multiply(batches[b], weight);
     kept.push_back(std::move(batches[b]));
     weights.push_back(weight);
   }
@@ -71,7 +80,9 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
       timing_(timing),
       options_(options),
       current_(inverses.num_states(), inverses.num_actions()),
-      batch_pairs_(kFirstBatchPairs) {
+      batch_pairs_(kFirstBatchPairs),
+      weighted_(current_),
+      batch_weight_(static_cast<double>(kFirstBatchPairs)) {
   const auto symbols = static_cast<std::int64_t>(inverses.num_actions()) *
                        static_cast<std::int64_t>(inverses.num_observations());
   const bool weighted = options.inverse_propensity || !options.first_weight.empty() ||
@@ -84,6 +95,7 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
 }
 
 void PairFolder::start_run() {
+  end_run();
   previous_.reset();
   first_of_pair_ = true;
   ++series_.runs;
@@ -120,7 +132,8 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
     previous_ = seen ? std::optional(row) : std::nullopt;
     first_of_pair_ = !first_of_pair_;
     ++series_.rows;
-    if (batch_rows_ > 0 && series_.rows - span_first_ == batch_rows_) close_span();
+    ++run_rows_;
+    if (batch_rows_ > 0 && spanned_rows() - span_first_ == batch_rows_) close_span();
   }
 }
 
@@ -146,21 +159,57 @@ void PairFolder::close_batch() {
   if (series_.batches.size() == kMaxBatches) halve_batches();
 }
 
-// Batches that are older than all that counts go.
+// Spans that are older than all that counts go.
 void PairFolder::close_span() {
-  series_.batches.push_back(current_);
-  series_.spans.emplace_back(span_first_, series_.rows);
-  span_first_ = series_.rows;
+  MomentSeries& all = spanned();
+  all.batches.push_back(current_);
+  const std::int64_t rows = spanned_rows();
+  all.spans.emplace_back(span_first_, rows);
+  span_first_ = rows;
   current_.clear();
   pairs_in_batch_ = 0;
   const std::int64_t reach = options_.forgetting.reach();
-  const auto is_old = [&](const auto& span) { return series_.rows - span.second >= reach; };
-  // In one go when half of them are old, so that a batch costs nothing to speak of.
-  if (!is_old(series_.spans[series_.spans.size() / 2])) return;
-  const auto young = std::find_if_not(series_.spans.begin(), series_.spans.end(), is_old);
-  const auto old = young - series_.spans.begin();
-  series_.spans.erase(series_.spans.begin(), young);
-  series_.batches.erase(series_.batches.begin(), series_.batches.begin() + old);
+  const auto is_old = [&](const auto& span) { return rows - span.second >= reach; };
+  // In one go when half of them are old, so that a span costs nothing to speak of.
+  if (!is_old(all.spans[all.spans.size() / 2])) return;
+  const auto young = std::find_if_not(all.spans.begin(), all.spans.end(), is_old);
+  const auto old = young - all.spans.begin();
+  all.spans.erase(all.spans.begin(), young);
+  all.batches.erase(all.batches.begin(), all.batches.begin() + old);
+}
+
+void PairFolder::end_run() {
+  if (run_rows_ > 0) ++series_.run_lengths[run_rows_];
+  if (options_.forgetting.by_run()) weigh_run();
+  run_rows_ = 0;
+}
+
+// Now the age of its rows is known.
+void PairFolder::weigh_run() {
+  const std::int64_t rows = run_rows_;
+  if (rows > span_first_) close_span();
+  for (std::size_t i = 0; i < run_.spans.size(); ++i) {
+    const auto [first, end] = run_.spans[i];
+    const double weight = options_.forgetting.mean_weight(rows - end, end - first);
+    if (!(weight > 0.0) || rows - end >= options_.forgetting.reach()) continue;
+    multiply(run_.batches[i], weight);
+    weighted_.add(run_.batches[i]);
+    weight_ += weight * static_cast<double>(end - first);
+    if (weight_ >= batch_weight_) close_weighted();
+  }
+  run_.batches.clear();
+  run_.spans.clear();
+  span_first_ = 0;
+}
+
+void PairFolder::close_weighted() {
+  if (weighted_.total_pairs() > 0) {
+    series_.batches.push_back(weighted_);
+    series_.weights.push_back(weight_);
+  }
+  weighted_.clear();
+  weight_ = 0.0;
+  if (series_.batches.size() == kMaxBatches) halve_batches();
 }
 
 void PairFolder::halve_batches() {
@@ -171,17 +220,27 @@ void PairFolder::halve_batches() {
   }
   batches.resize(batches.size() / 2, PairMoments(current_.num_states, current_.num_actions));
   batch_pairs_ *= 2;
+  auto& weights = series_.weights;
+  for (std::size_t i = 0; i + 1 < weights.size(); i += 2) {
+    weights[i / 2] = weights[i] + weights[i + 1];
+  }
+  weights.resize(weights.size() / 2);
+  batch_weight_ *= 2.0;
 }
 
 MomentSeries PairFolder::finish() {
+  end_run();
   if (batch_rows_ == 0) {
     close_batch();
+  } else if (options_.forgetting.by_run()) {
+    close_weighted();
   } else if (series_.rows > span_first_) {
     close_span();
   }
   span_first_ = 0;
   previous_.reset();
   batch_pairs_ = kFirstBatchPairs;
+  batch_weight_ = static_cast<double>(kFirstBatchPairs);
   return std::exchange(series_, MomentSeries{});
 }
 

@@ -19,11 +19,15 @@ namespace oas {
 /// hardly. Parts of a log (files) are appended in their order.
 struct MomentSeries {
   std::vector<PairMoments> batches;
-  /// With forgetting, the rows [first, end) of each batch, counted from the start of the log.
+  /// With forgetting by Age::log, the rows [first, end) of each batch, counted from the start of
+  /// the log.
   std::vector<std::pair<std::int64_t, std::int64_t>> spans;
-  std::vector<double> weights;  ///< of each batch, after forget(); empty: 1
+  /// Of each batch, up to a common factor: by Age::log after forget(), by Age::run the sum over its
+  /// rows; empty: 1.
+  std::vector<double> weights;
   std::int64_t rows = 0;
   std::int64_t runs = 0;
+  RunLengths run_lengths;
   std::int64_t missing = 0;          ///< rows without observation
   std::int64_t certain_actions = 0;  ///< rows whose propensity is 1
   double smallest_propensity = 1.0;
@@ -34,7 +38,8 @@ struct MomentSeries {
   [[nodiscard]] double effective_batches() const;
   void append(MomentSeries other);
   /// Weights each batch by the mean weight of its rows, now that their age is known; those without
-  /// any are dropped. Once, after the last append().
+  /// any are dropped. By Age::run this has been done at the end of each run. Once, after the last
+  /// append(). Throws InvalidArgument when there are several runs and Age is unsaid.
   void forget(const Forgetting& forgetting);
 };
 
@@ -48,8 +53,10 @@ struct FoldOptions {
   /// empty: 1. Which of them leave the estimate consistent: counts/weighted_pairs.hpp.
   std::vector<double> first_weight{};
   std::vector<double> second_weight{};
-  /// Batches of equal numbers of rows (a 16th of the half-life, a 128th of the window, at least
-  /// 64), the latest ones only, to be weighted by MomentSeries::forget().
+  /// Pairs are weighted by the mean weight of spans of rows: a 16th of the half-life, a 128th of
+  /// the window, at least 64, or 16 by Age::run. By Age::log spans are batches, the latest ones
+  /// only, to be weighted by MomentSeries::forget(); by Age::run they are weighted when their run
+  /// ends, and batches made of them that have about the same weight.
   Forgetting forgetting{};
   /// At most this many cells of (A O)² are counted exactly and projected batch by batch; beyond, or
   /// with weights, moments are summed pair by pair, which needs A S² numbers only.
@@ -79,6 +86,14 @@ class PairFolder {
   void close_batch();
   void close_span();
   void halve_batches();
+  void end_run();
+  void weigh_run();
+  void close_weighted();
+  // What spans are part of and counted in: the log, or the run.
+  [[nodiscard]] MomentSeries& spanned() { return options_.forgetting.by_run() ? run_ : series_; }
+  [[nodiscard]] std::int64_t spanned_rows() const {
+    return options_.forgetting.by_run() ? run_rows_ : series_.rows;
+  }
 
   const LeftInverses* inverses_;
   Timing timing_;
@@ -88,8 +103,13 @@ class PairFolder {
   MomentSeries series_;
   std::int64_t batch_pairs_;  // pairs per batch
   std::int64_t pairs_in_batch_ = 0;
-  std::int64_t batch_rows_ = 0;      // with forgetting: rows per batch
+  std::int64_t batch_rows_ = 0;      // with forgetting: rows per span
   std::int64_t span_first_ = 0;      // and the first row of the current one
+  std::int64_t run_rows_ = 0;        // of the current run
+  MomentSeries run_;                 // Age::run: the spans of the current run
+  PairMoments weighted_;             // and what the next batch has of runs that ended
+  double weight_ = 0.0;              // of its rows
+  double batch_weight_;              // at which it is closed
   std::optional<PairRow> previous_;  // last row of this run, if it can start a pair
   bool first_of_pair_ = true;        // disjoint: the next row is the first of a pair
 };

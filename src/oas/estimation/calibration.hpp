@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oas/core/index.hpp"
@@ -27,12 +29,35 @@ struct SensorCounts {
   std::vector<std::int64_t> values;  ///< [a][s][o]
   std::int64_t rows = 0;
   std::int64_t runs = 0;
-  std::int64_t unused = 0;  ///< rows without observation, or without the state that emitted it
+  std::int64_t unused = 0;   ///< rows without observation, or without the state that emitted it
+  std::int64_t missing = 0;  ///< of these, rows without observation
 };
+
+/// Whether, in the same state, observations differ by action: Pearson's test of independence in the
+/// A×O table of every state, added up. Rows and columns of a table are left out, the rarest first,
+/// until five are expected everywhere.
+struct ActionDependence {
+  double statistic = 0.0;
+  double degrees = 0.0;                                       ///< of freedom
+  double p_value = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing to be tested
+};
+[[nodiscard]] ActionDependence test_action_dependence(const SensorCounts& counts);
 
 /// Counts the rows of labelled runs, block by block. Which state emits: in `before` timing that of
 /// the row, in `after` that of the next row of the run, so that the last row of a run tells
-/// nothing. Given state and action an observation depends on nothing else, so any policy will do.
+/// nothing.
+///
+/// When that is right. Among the rows of (a,s) observation o has the share
+///
+///     Z_a(o|s) q(a|s,o) / Σ_o' Z_a(o'|s) q(a|s,o'),    q(a|s,o) = P(a_t = a | s_t = s, o_t = o),
+///
+/// which is Z_a(o|s) for all o just when, in that state, the choice of a does not depend on the
+/// observation of its own row. Any policy that acts before it sees that observation will do. In
+/// `after` timing the observation is an effect of the action, so that this cannot fail. In `before`
+/// timing it fails for logs that note a reading and then the action chosen from it. A reading that
+/// is there before the action cannot depend on it, so that Z is the same for all actions then, and
+/// Σ_a q = 1: counted over all actions together (CalibrationOptions::same_for_all_actions) the
+/// share of o is Z(o|s) again.
 class SensorCounter {
  public:
   /// Sizes and timing of `model`.
@@ -58,6 +83,11 @@ struct CalibrationOptions {
   /// Imaginary observations added to every entry: a Dirichlet prior with parameter 1 + prior. 0:
   /// plain frequencies; then every (action, state) must have been seen.
   double prior = 0.0;
+  /// Sensors do not depend on the action: counts are added up over actions.
+  bool same_for_all_actions = false;
+  /// The user's word that they do, and that in `before` timing actions were not chosen from the
+  /// observation of their own row: no warning of that.
+  bool differ_by_action = false;
   int draws = 400;         ///< random sensors behind the intervals of α, at least 100
   std::uint64_t seed = 1;  ///< of these
 
@@ -76,7 +106,12 @@ struct AlphaInterval {
 /// Sensors from labelled rows. Tables are [action][state][observation].
 struct Calibration {
   ObservationModel sensors;
-  SensorCounts counts;
+  SensorCounts
+      counts;  ///< behind the sensors: where these are the same for all actions, so are counts
+  bool same_for_all_actions = false;
+  ActionDependence dependence;  ///< of the rows as they were counted
+  /// (a,s) without any observation, known from the prior alone.
+  std::vector<std::pair<Action, State>> unseen;
   double confidence = 0.95;
   std::vector<double> lower;  ///< limits that hold for all entries of a row at once
   std::vector<double> upper;
@@ -98,8 +133,10 @@ struct Calibration {
 ///    when q >= τ; and α <= α̂ + q ‖D^-½ v̂‖ at the least singular vector v̂. Conservative, and
 ///    valid for blind sensors too, whose α̂ is never 0 and would look significant by a standard
 ///    error.
-/// O(draws A S² O). Throws InvalidArgument naming them when some (a,s) were never seen and the
-/// prior is 0. `model` gives names.
+/// O(draws A S² O). Throws InvalidArgument when there is no row to count, and naming them when some
+/// (a,s) were never seen and the prior is 0. In `before` timing warns of observations that differ
+/// by action (p < 1e-4), which may be the sensors or how actions were chosen (see SensorCounter),
+/// unless options say which. `model` gives names and timing.
 [[nodiscard]] Calibration calibrate(const SensorCounts& counts, const Pomdp& model,
                                     const CalibrationOptions& options = {});
 

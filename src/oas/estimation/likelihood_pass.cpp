@@ -98,12 +98,12 @@ void LikelihoodPassRunner::cut() {
   bool seams = !options_.first_belief.empty() || options_.rows_ahead > 0;
   std::size_t task_steps = kTaskSteps;
   const std::size_t rows_end = rows_.rows() - options_.rows_ahead;
-  const std::size_t young = first_young_row();
   for (std::size_t run = 0; run < rows_.run_starts_.size(); ++run) {
     const std::size_t first = rows_.run_starts_[run];
     if (first >= rows_end) break;
     const std::size_t end =
         run + 1 < rows_.run_starts_.size() ? rows_.run_starts_[run + 1] : rows_.rows();
+    const std::int64_t oldest = ages_end(end) - options_.forgetting.reach();
     const std::size_t all = end - first - shift_;
     const std::size_t steps = std::min(all, rows_end - first);
     seams = seams || steps > kBlock;
@@ -112,7 +112,8 @@ void LikelihoodPassRunner::cut() {
     bool forgotten = false;
     do {  // a run of one row in `before` timing is a block of no steps
       const std::size_t count = std::min(kBlock, steps - done);
-      if (first + done + count + kBlock <= young) {  // one block more is kept to settle in
+      // One block more than counts is kept to settle in.
+      if (static_cast<std::int64_t>(first + done + count + kBlock) <= oldest) {
         forgotten = true;
         done += count;
         continue;
@@ -127,6 +128,7 @@ void LikelihoodPassRunner::cut() {
       block.has_next = done + count < steps;
       block.exact_start = done == 0 && continued;
       block.exact_end = !block.has_next && block.steps_after > 0;
+      block.ages_end = ages_end(end);
       if (std::exchange(forgotten, false)) {
         block.has_previous = false;
         block.exact_start = block.uniform_start = true;
@@ -136,6 +138,7 @@ void LikelihoodPassRunner::cut() {
       task_steps += count + 8;  // a block is some work however short
       done += count;
     } while (done < steps);
+    ends_forgotten_ = forgotten;
   }
   if (seams) seams_.resize(blocks_.size() * kSides * stride_);
 }
@@ -192,7 +195,7 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
     result.product.exponent += product.exponent;
     if (options_.forgetting.active() && block.starts_run && shift_ == 1) {
       result.weighted_log +=
-          weight_of(block.row, 1) *
+          weight_of(block, block.row, 1) *
           (std::log(product.mantissa) + static_cast<double>(product.exponent) * std::log(2.0) +
            log_largest(block.row));
     }
@@ -329,7 +332,9 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
   }
   const bool weighted = options_.forgetting.active();
   pass.log_likelihood = weighted ? 0.0 : log_scale();
-  if (!seams_.empty()) {
+  if (ends_forgotten_) {
+    pass.last_belief.assign(n, 1.0 / static_cast<double>(n));
+  } else if (!seams_.empty()) {
     const double* const last = seams_.data() + ((blocks_.size() - 1) * kSides + kEnd) * stride_;
     pass.last_belief.assign(last, last + n);
   }

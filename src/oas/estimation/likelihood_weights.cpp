@@ -8,20 +8,21 @@ namespace oas {
 
 using detail::ScaledProduct;
 
-// Mean weight of some rows. The age of a row is the number of rows of the log behind it.
-double LikelihoodPassRunner::weight_of(std::size_t first, std::size_t count) const {
-  const auto end = static_cast<std::int64_t>(rows_.rows() - options_.rows_ahead);
-  const auto last = static_cast<std::int64_t>(first + count) - 1;
-  return options_.forgetting.mean_weight(end - 1 - last + options_.rows_behind,
+// Mean weight of some rows of a block.
+double LikelihoodPassRunner::weight_of(const Block& block, std::size_t first,
+                                       std::size_t count) const {
+  return options_.forgetting.mean_weight(block.ages_end - static_cast<std::int64_t>(first + count),
                                          static_cast<std::int64_t>(count));
 }
 
-// Rows before this one have no weight.
-std::size_t LikelihoodPassRunner::first_young_row() const {
-  const auto rows =
-      static_cast<std::int64_t>(rows_.rows() - options_.rows_ahead) + options_.rows_behind;
-  const std::int64_t reach = options_.forgetting.reach();
-  return reach < rows ? static_cast<std::size_t>(rows - reach) : 0;
+// Behind the row of age 0: the end of the log, or of the run that ends before row `run_end` of the
+// window. Rows are counted in the window, beyond it too.
+std::int64_t LikelihoodPassRunner::ages_end(std::size_t run_end) const {
+  const std::size_t window_end = rows_.rows() - options_.rows_ahead;
+  if (options_.forgetting.by_run() && run_end <= window_end && run_end < rows_.rows()) {
+    return static_cast<std::int64_t>(run_end);
+  }
+  return static_cast<std::int64_t>(window_end) + options_.rows_behind;
 }
 
 // As run_steps(), stretch by stretch, each with its weight. A step counts as the row it starts at.
@@ -31,7 +32,7 @@ bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Wor
   std::size_t piece = kBlock;
   if (batch_target_ > 0) piece = std::min(piece, static_cast<std::size_t>(batch_target_));
   const bool fades = options_.forgetting.half_life > 0.0;
-  const double whole = weight_of(block.row, std::max<std::size_t>(1, block.steps));
+  const double whole = weight_of(block, block.row, std::max<std::size_t>(1, block.steps));
   if (fades || (whole > 0.0 && whole < 1.0)) {
     const auto stretch = options_.forgetting.stretch(static_cast<std::int64_t>(kBlock));
     piece = std::min(piece, static_cast<std::size_t>(stretch));
@@ -48,7 +49,7 @@ bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Wor
         std::log(product.mantissa) + static_cast<double>(product.exponent) * std::log(2.0);
     const std::size_t row = block.row + first + shift_;
     for (std::size_t i = row; i < row + count; ++i) log_factor += log_largest(i);
-    log_sum += weight_of(block.row + first, count) * log_factor;
+    log_sum += weight_of(block, block.row + first, count) * log_factor;
   }
   const TaskResult before = result;
   const std::int64_t steps_before = steps_in_batch;
@@ -63,7 +64,7 @@ bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Wor
       steps_in_batch = steps_before;
       return false;
     }
-    const double weight = weight_of(block.row + first, end - first);
+    const double weight = weight_of(block, block.row + first, end - first);
     const double root = std::sqrt(weight);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       result.sums[i] += weight * sums[i];

@@ -121,6 +121,15 @@ std::size_t TransitionLikelihood::missing() const {
   return static_cast<std::size_t>(sum);
 }
 
+RunLengths TransitionLikelihood::run_lengths() const {
+  RunLengths lengths;
+  for (std::size_t run = 0; run < run_starts_.size(); ++run) {
+    const std::size_t end = run + 1 < run_starts_.size() ? run_starts_[run + 1] : codes_.size();
+    ++lengths[static_cast<std::int64_t>(end - run_starts_[run])];
+  }
+  return lengths;
+}
+
 std::vector<std::int64_t> TransitionLikelihood::transitions() const {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(num_actions_), 0);
   const auto width = static_cast<std::size_t>(num_observations_) + 1;

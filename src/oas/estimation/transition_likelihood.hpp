@@ -58,7 +58,8 @@ struct PassOptions {
   /// serve for informations, Σ √w times these. Weights are averaged over stretches of
   /// Forgetting::stretch() rows; rows beyond its reach are left out.
   Forgetting forgetting;
-  /// Rows of the log that follow this window, those ahead included.
+  /// Rows that follow this window, those ahead included: of the log, or, with weights by Age::run,
+  /// of the run that its last row is of.
   std::int64_t rows_behind = 0;
 };
 
@@ -124,6 +125,7 @@ class TransitionLikelihood {
   }
   /// Rows at which runs start, ascending.
   [[nodiscard]] std::span<const std::size_t> run_starts() const { return run_starts_; }
+  [[nodiscard]] RunLengths run_lengths() const;
   /// [a]: transitions of a that the rows say something about.
   [[nodiscard]] std::vector<std::int64_t> transitions() const;
 

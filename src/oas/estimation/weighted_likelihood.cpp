@@ -2,11 +2,17 @@
 
 #include <utility>
 
+#include "oas/core/contracts.hpp"
+
 namespace oas {
 
-LikelihoodRows with_forgetting(LikelihoodRows rows, const Forgetting& forgetting) {
+LikelihoodRows with_forgetting(LikelihoodRows rows, const Forgetting& forgetting,
+                               const RunLengths& runs) {
   forgetting.validate();
+  forgetting.check_age(rows.runs);
   if (!forgetting.active()) return rows;
+  OAS_REQUIRE(!forgetting.by_run() || rows.runs <= 1 || !runs.empty(),
+              "weights by age within {} runs, whose lengths are not given", rows.runs);
   const auto weighted = [likelihood = rows.likelihood](const Forgetting& weights) {
     return [likelihood, weights](const TransitionModel& transition, const PassOptions& options) {
       PassOptions with = options;
@@ -14,7 +20,7 @@ LikelihoodRows with_forgetting(LikelihoodRows rows, const Forgetting& forgetting
       return likelihood(transition, with);
     };
   };
-  rows.effective_rows = forgetting.effective_rows(rows.rows);
+  rows.effective_rows = forgetting.effective_rows(runs.empty() ? RunLengths{{rows.rows, 1}} : runs);
   if (forgetting.half_life > 0.0) rows.squared = weighted(forgetting.squared());
   rows.likelihood = weighted(forgetting);
   return rows;

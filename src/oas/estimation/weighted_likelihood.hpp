@@ -21,6 +21,10 @@ namespace oas {
 /// Error bars: J⁻¹ V J⁻¹ with the information J = Σ w_t I_t, by differences of the equation, and
 /// V = Σ w_t² I_t, the same with the weights w². They do not know of the bias by drift. Twice the
 /// passes where rows fade.
-[[nodiscard]] LikelihoodRows with_forgetting(LikelihoodRows rows, const Forgetting& forgetting);
+///
+/// `runs` are the lengths of the runs; may be left out where there is one. Throws InvalidArgument
+/// when there are several and Age is unsaid.
+[[nodiscard]] LikelihoodRows with_forgetting(LikelihoodRows rows, const Forgetting& forgetting,
+                                             const RunLengths& runs = {});
 
 }  // namespace oas

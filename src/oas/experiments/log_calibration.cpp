@@ -116,6 +116,12 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
   });
   SensorCounts counts = std::move(parts.front());
   for (std::size_t i = 1; i < parts.size(); ++i) counts.add(parts[i]);
+  OAS_REQUIRE(
+      counts.unused < counts.rows,
+      "{}: no row to calibrate from. Rows: {}; with an empty column observation: {}; last of a "
+      "run, so that timing {} does not show the state that emitted: {}",
+      fmt::join(logs, ", "), counts.rows, counts.missing, to_string(model.timing()),
+      counts.unused - counts.missing);
   return counts;
 }
 
@@ -126,6 +132,7 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
   const SensorCounts& counts = calibration.counts;
   Json about;
   about["version"] = version();
+  about["same_for_all_actions"] = calibration.same_for_all_actions;
   about["rows"] = counts.rows;
   about["runs"] = counts.runs;
   about["unused_rows"] = counts.unused;
@@ -135,6 +142,15 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
     about["alpha"].push_back(alpha.value);
     about["alpha_lower"].push_back(alpha.lower);
     about["alpha_upper"].push_back(alpha.upper);
+  }
+  if (calibration.dependence.degrees > 0.0) {
+    about["action_dependence"] = {{"chi_square", calibration.dependence.statistic},
+                                  {"degrees", calibration.dependence.degrees},
+                                  {"p_value", calibration.dependence.p_value}};
+  }
+  about["unseen"] = Json::array();
+  for (const auto& [action, state] : calibration.unseen) {
+    about["unseen"].push_back({skeleton.actions()[action], skeleton.states()[state]});
   }
   about["counts"] = table3(counts.values, counts);
   about["lower"] = table3(calibration.lower, counts);

@@ -20,7 +20,7 @@ namespace oas {
                                          std::optional<Timing> timing);
 
 /// Counts the labelled rows of any number of files, in parallel and in constant memory. Throws
-/// ParseError on a file without column `state`.
+/// ParseError on a file without column `state`, and InvalidArgument when no row can be used.
 [[nodiscard]] SensorCounts count_labelled_rows(const Pomdp& model,
                                                std::span<const std::string> logs,
                                                Parallelism parallelism = {},

@@ -14,8 +14,8 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
-#include "oas/estimation/sensor_fit.hpp"
 #include "oas/estimation/weighted_likelihood.hpp"
+#include "oas/experiments/detail/log_fit.hpp"
 #include "oas/experiments/detail/log_settings.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_likelihood.hpp"
@@ -27,8 +27,6 @@ namespace oas {
 
 namespace {
 
-constexpr double kBadFit = 1e-4;  // p-value below which the sensors are called wrong
-
 // Sums over the files in their order, with weights by age now that the end is known.
 MomentSeries pooled(std::vector<MomentSeries> parts, const LogEstimationOptions& options) {
   MomentSeries series;
@@ -37,9 +35,11 @@ MomentSeries pooled(std::vector<MomentSeries> parts, const LogEstimationOptions&
   return series;
 }
 
-void add_effective_rows(const LogEstimationOptions& options, TransitionEstimate& estimate) {
-  if (!options.forgetting.active()) return;
-  estimate.effective_rows = options.forgetting.effective_rows(estimate.rows);
+void add_effective_rows(const LogEstimationOptions& options, const RunLengths& runs,
+                        TransitionEstimate& estimate) {
+  if (options.forgetting.active()) {
+    estimate.effective_rows = options.forgetting.effective_rows(runs);
+  }
 }
 
 MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftInverses& inverses,
@@ -68,7 +68,7 @@ TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inv
   const MomentSeries series = pooled(std::move(parts), options);
   detail::check_positivity(series, fold, nullptr);
   TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
-  add_effective_rows(options, estimate);
+  add_effective_rows(options, series.run_lengths, estimate);
   detail::check_positivity(series, fold, &estimate);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
@@ -138,24 +138,15 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   if (!options.structure.empty()) {
     require_possible(log, paths, model, options.structure, parallelism);
   }
-  const LikelihoodRows rows = with_forgetting(log.rows(parallelism), options.forgetting);
+  const LikelihoodRows rows =
+      with_forgetting(log.rows(parallelism), options.forgetting, log.run_lengths());
   TransitionEstimate estimate = estimate_likelihood(rows, starts, model, settings);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
   }
   // Older rows need not fit, nor need any where a prior has its say.
   if (options.forgetting.active() || options.prior > 0.0) return estimate;
-  const Pomdp fitted = model.with_transition(estimate.transition);
-  SensorFitTest test(fitted);
-  log.visit_rows([&](Action action, Observation observation, bool starts_run) {
-    test.add(action, observation, starts_run);
-  });
-  const SensorFit fit = test.finish();
-  estimate.fit_p_value = fit.p_value;
-  if (fit.p_value < kBadFit) {
-    estimate.warnings.push_back("the log does not fit the sensors of the model; " +
-                                fit.brief(model));
-  }
+  detail::add_sensor_fit(log, model, settings, parallelism, estimate);
   return estimate;
 }
 

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kWindowRows = 1 << 19;
 constexpr std::size_t kRowsAhead = 1 << 14;  // no chain of interest remembers longer
-// Rows that are too old to count, but are gone through so that the belief settles.
-constexpr auto kForgottenRows = static_cast<std::int64_t>(TransitionLikelihood::kBlockSteps);
 
 void require_rereadable(std::span<const std::string> paths, std::size_t memory_limit) {
   for (const std::string& path : paths) {
@@ -187,15 +185,21 @@ void LogLikelihood::read_rows(const LogBlock& block, const std::string& path, lo
     missing_ += rows.observations[t] == kMissing;
     ++transitions_[static_cast<std::size_t>(rows.actions[t])];
     last_ = rows.actions[t];
+    ++run_rows_;
   }
 }
 
-// Nothing is seen of where the last row of a run led to.
 void LogLikelihood::end_run() {
+  // Nothing is seen of where the last row of a run led to.
   if (last_ && likelihood_.timing() == Timing::before) {
     --transitions_[static_cast<std::size_t>(*last_)];
   }
   last_.reset();
+  if (run_rows_ > 0) ++run_lengths_[run_rows_];
+  run_end_ += std::exchange(run_rows_, 0);
+  while (static_cast<std::int64_t>((run_ends_.size() + 1) * kWindowRows) <= run_end_) {
+    run_ends_.push_back(run_end_);
+  }
 }
 
 LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const PassOptions& options,
@@ -217,16 +221,13 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
   Windows reader(*this);
   bool continues = false;
   std::int64_t done = 0;
+  std::size_t index = 0;
   while (const TransitionLikelihood* window = reader.next(part.rows_ahead, continues)) {
     if (!continues) part.first_belief.clear();
     done += static_cast<std::int64_t>(window->rows() - part.rows_ahead);
-    part.rows_behind = rows_ - done;
-    if (part.rows_behind >= kForgottenRows &&
-        part.rows_behind - kForgottenRows >= options.forgetting.reach()) {
-      const int n = transition.num_states();
-      part.first_belief.assign(static_cast<std::size_t>(n), 1.0 / n);
-      continue;
-    }
+    const bool by_run = options.forgetting.by_run() && index < run_ends_.size();
+    part.rows_behind = part.rows_ahead == 0 ? 0 : (by_run ? run_ends_[index] : rows_) - done;
+    ++index;
     const LikelihoodPass pass = window->pass(transition, part, parallelism);
     total.log_likelihood += pass.log_likelihood;
     for (std::size_t i = 0; i < total.score.size(); ++i) {

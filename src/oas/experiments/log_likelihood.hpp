@@ -67,6 +67,8 @@ class LogLikelihood {
   /// Every row in order, with whether it starts a run; real-valued observations are kMissing.
   void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
 
+  [[nodiscard]] const RunLengths& run_lengths() const { return run_lengths_; }
+
   /// For the estimators; this object must outlive it.
   [[nodiscard]] LikelihoodRows rows(Parallelism parallelism) const;
 
@@ -87,7 +89,11 @@ class LogLikelihood {
   std::int64_t runs_ = 0;
   std::int64_t missing_ = 0;
   std::vector<std::int64_t> transitions_;  // [a]
-  std::optional<Action> last_;             // while reading: of the row before, in the same run
+  RunLengths run_lengths_;
+  std::vector<std::int64_t> run_ends_;  // [window]: end of the run that its last row is of
+  std::int64_t run_end_ = 0;            // while reading: end of the last run
+  std::int64_t run_rows_ = 0;           // and rows behind it
+  std::optional<Action> last_;          // of the row before, in the same run
 };
 
 }  // namespace oas

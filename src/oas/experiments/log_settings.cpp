@@ -22,6 +22,8 @@ constexpr const char* kWayOut =
 void require_used(const EstimatorInfo& info, const LogEstimationOptions& options) {
   OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
               "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
+  OAS_REQUIRE(options.forgetting.active() || options.forgetting.age == Age::unsaid,
+              "the age of rows matters only with a half-life or a window");
   const bool likelihood = info.kind == EstimatorKind::likelihood;
   OAS_REQUIRE(
       options.structure.empty() || likelihood,

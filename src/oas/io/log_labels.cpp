@@ -86,6 +86,8 @@ class LabelScanner {
       lines.consume(end + 1);
     }
     if (columns_.empty()) throw ParseError(path, 0, 0, "the header row is missing");
+    if (rows_ == 0) throw ParseError(path, 0, 0, "no rows below the header");
+    rows_ = 0;
   }
 
   [[nodiscard]] LogLabels finish() const {
@@ -103,6 +105,7 @@ class LabelScanner {
                   "column 'state' is missing: sensors are calibrated on rows whose state is known");
       return;
     }
+    ++rows_;
     const char* position = text.data();
     for (const auto [column, index] : columns_) {
       const std::string_view cell = detail::next_cell(position, scratch_);
@@ -137,6 +140,7 @@ class LabelScanner {
   LabelSet states_{"state", false};
   std::optional<Timing> timing_;
   std::vector<HeaderColumn> columns_;
+  std::int64_t rows_ = 0;  // of this file
   std::string scratch_;
 };
 
@@ -145,7 +149,11 @@ class LabelScanner {
 LogLabels scan_log_labels(std::span<const std::string> paths) {
   LabelScanner scanner;
   for (const std::string& path : paths) scanner.scan(path);
-  return scanner.finish();
+  try {
+    return scanner.finish();
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("{}: {}", fmt::join(paths, ", "), error.what()));
+  }
 }
 
 }  // namespace oas

@@ -20,9 +20,9 @@ struct LogLabels {
 /// Collects the labels of the columns action, observation and state over all files: names in
 /// alphabetical order, or, where all are digits, as many elements as the largest index needs. Reads
 /// every file to its end, O(distinct labels) memory. Throws ParseError naming file and line on a
-/// file without column `state`, on an empty label of action or state, on a column that mixes names
-/// and indices, and on files of different timings; InvalidArgument on a pipe, which could not be
-/// read again.
+/// file without column `state`, or without rows, on an empty label of action or state, on a column
+/// that mixes names and indices, and on files of different timings; InvalidArgument on a pipe,
+/// which could not be read again.
 [[nodiscard]] LogLabels scan_log_labels(std::span<const std::string> paths);
 
 }  // namespace oas

@@ -45,7 +45,10 @@ struct LogBlock {
 /// cells or none of them.
 ///
 /// Runs: the first row starts one, and so does each row whose `run` cell differs from the cell
-/// above. Run texts need not be unique: one that comes back later starts another run.
+/// above. The rows of a run stand together: a run that comes back after another began (units whose
+/// rows are interleaved) is a fault, since cut where they change the rows would say nothing of what
+/// follows what. Names that count up, 0, 1, 2, …, take no memory, others 11 to 22 bytes each, up to
+/// detail::RunNames::kMost.
 ///
 /// Every fault of the text is a ParseError "file:line:field: message" (field counts the columns
 /// from 1) that names column and value. Among them: no rows, a blank line that is not at the end, a

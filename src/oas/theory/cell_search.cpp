@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/linear_algebra.hpp"
 #include "oas/core/rng.hpp"
+#include "oas/theory/detail/cell_probabilities.hpp"
 #include "oas/theory/revealing.hpp"
 
 namespace oas {
@@ -71,19 +73,39 @@ using Splits = std::vector<std::vector<double>>;
 // α of given split points; counts how often it was asked.
 class Objective {
  public:
-  explicit Objective(const DensitySensors& sensors) : sensors_(sensors) {
+  Objective(const DensitySensors& sensors, const WorkDone& progress)
+      : sensors_(sensors), progress_(progress) {
     for (int c = 0; c < sensors.dimension(); ++c) positions_.emplace_back(sensors, c);
+    for (Action a{0}; a < sensors.num_actions(); ++a) {
+      for (State s{0}; s < sensors.num_states(); ++s)
+        probabilities_.emplace_back(sensors(a, s), true);
+    }
   }
 
   // 0 where split points coincide.
   double operator()(const Splits& splits) {
     ++evaluations_;
+    if (progress_) progress_();
     for (const auto& list : splits) {
       for (std::size_t i = 1; i < list.size(); ++i) {
         if (!(list[i] > list[i - 1])) return 0.0;
       }
     }
-    return analyse_sensors(cell_sensors(sensors_, Cells(splits))).alpha;
+    std::size_t cells = 1;
+    for (const auto& list : splits) cells *= list.size() + 1;
+    values_.resize(probabilities_.size() * cells);
+    for (std::size_t i = 0; i < probabilities_.size(); ++i) {
+      probabilities_[i](splits, std::span(values_).subspan(i * cells, cells));
+    }
+    double alpha = std::numeric_limits<double>::infinity();
+    const int n = sensors_.num_states();
+    for (int a = 0; a < sensors_.num_actions(); ++a) {
+      const MatrixView transposed(values_.data() + static_cast<std::size_t>(a * n) * cells, n,
+                                  static_cast<Eigen::Index>(cells));
+      const Conditioning found = analyse_conditioning(Matrix(transposed.transpose()));
+      alpha = std::min(alpha, found.rank < n ? 0.0 : found.smallest);
+    }
+    return alpha;
   }
 
   [[nodiscard]] Splits points(const Splits& positions) const {
@@ -105,7 +127,10 @@ class Objective {
 
  private:
   const DensitySensors& sensors_;
+  const WorkDone& progress_;
   std::vector<Positions> positions_;
+  std::vector<detail::CellProbabilities> probabilities_;  // [action][state]
+  std::vector<double> values_;                            // [action][state][cell]
   int evaluations_ = 0;
 };
 
@@ -175,7 +200,8 @@ void CellSearchOptions::validate() const {
   OAS_REQUIRE(trials >= 1, "trials is {}; at least 1 is needed", trials);
 }
 
-CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& options) {
+CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& options,
+                      const WorkDone& progress) {
   options.validate();
   const int cells = options.cells > 0 ? options.cells : default_cells(sensors);
   const double total = std::pow(cells, sensors.dimension());
@@ -183,7 +209,7 @@ CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& op
               sensors.num_states());
   OAS_REQUIRE(total <= kMostCells, "{} cells per component are {:.0f} boxes; up to {} are possible",
               cells, total, kMostCells);
-  Objective objective(sensors);
+  Objective objective(sensors, progress);
   Rng rng({options.seed, 0, Role::problem});
   const auto components = static_cast<std::size_t>(sensors.dimension());
   Candidate best = random_search(objective, components, cells, options.trials, rng);
@@ -197,7 +223,9 @@ CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& op
       if (next.alpha > best.alpha) best = std::move(next);
     }
   }
-  return {Cells(std::move(best.splits)), std::max(best.alpha, 0.0), objective.evaluations()};
+  const Cells found(std::move(best.splits));
+  return {found, analyse_sensors(cell_sensors(sensors, found, progress)).alpha,
+          objective.evaluations()};
 }
 
 }  // namespace oas

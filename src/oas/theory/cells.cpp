@@ -2,25 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/theory/detail/cell_probabilities.hpp"
 
 namespace oas {
-
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// The bounds of interval i of a component.
-std::pair<double, double> interval(const std::vector<double>& splits, std::size_t i) {
-  return {i == 0 ? -kInfinity : splits[i - 1], i == splits.size() ? kInfinity : splits[i]};
-}
-
-}  // namespace
 
 Cells::Cells(std::vector<std::vector<double>> splits) : splits_(std::move(splits)) {
   OAS_REQUIRE(!splits_.empty(), "cells of no component");
@@ -48,37 +38,29 @@ Observation Cells::cell(std::span<const double> reading) const {
   return Observation{cell};
 }
 
-ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells) {
+ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells,
+                              const WorkDone& progress) {
   OAS_REQUIRE(sensors.dimension() == cells.dimension(),
               "cells of {} components for observations of {}", cells.dimension(),
               sensors.dimension());
-  const auto d = static_cast<std::size_t>(cells.dimension());
-  std::vector<double> low(d);
-  std::vector<double> high(d);
+  const auto size = static_cast<std::size_t>(cells.num_cells());
   std::vector<double> values;
   for (Action a{0}; a < sensors.num_actions(); ++a) {
     for (State s{0}; s < sensors.num_states(); ++s) {
-      const std::size_t first = values.size();
-      double sum = 0.0;
-      for (int u = 0; u < cells.num_cells(); ++u) {
-        auto rest = static_cast<std::size_t>(u);
-        for (std::size_t c = d; c-- > 0;) {
-          const std::size_t width = cells.splits()[c].size() + 1;
-          std::tie(low[c], high[c]) = interval(cells.splits()[c], rest % width);
-          rest /= width;
-        }
-        values.push_back(std::max(0.0, sensors(a, s).box(low, high)));
-        sum += values.back();
-      }
-      for (std::size_t i = first; i < values.size(); ++i) values[i] /= sum;
+      values.resize(values.size() + size);
+      const std::span<double> row = std::span(values).last(size);
+      detail::CellProbabilities(sensors(a, s), false)(cells.splits(), row);
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      for (double& value : row) value /= sum;
+      if (progress) progress();
     }
   }
   return {sensors.num_states(), sensors.num_actions(), cells.num_cells(), std::move(values),
           "cell probabilities"};
 }
 
-Pomdp discretise(const ContinuousPomdp& model, const Cells& cells) {
-  return model.with_sensors(cell_sensors(model.sensors(), cells));
+Pomdp discretise(const ContinuousPomdp& model, const Cells& cells, const WorkDone& progress) {
+  return model.with_sensors(cell_sensors(model.sensors(), cells, progress));
 }
 
 nlohmann::ordered_json cells_to_json(const Cells& cells) { return {{"splits", cells.splits()}}; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -36,12 +37,18 @@ class Cells {
   int num_cells_ = 1;
 };
 
+/// Called whenever a piece of some long work is done; may be empty.
+using WorkDone = std::function<void()>;
+
 /// P(cell | s, a) by the distribution functions: Z_a(u,s) = F(c_u) - F(c_{u-1}), exact up to
-/// rounding (VectorDensity::box for vectors). Throws InvalidArgument when dimensions differ.
-[[nodiscard]] ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells);
+/// rounding (three or more dependent components: VectorDensity::box). `progress` is told each
+/// (action, state). Throws InvalidArgument when dimensions differ.
+[[nodiscard]] ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells,
+                                            const WorkDone& progress = {});
 
 /// The same model with cells for observations: exact, nothing but information is lost.
-[[nodiscard]] Pomdp discretise(const ContinuousPomdp& model, const Cells& cells);
+[[nodiscard]] Pomdp discretise(const ContinuousPomdp& model, const Cells& cells,
+                               const WorkDone& progress = {});
 
 /// The object "cells" of a model file that discretise() led to: {"splits": [[…], …]}.
 [[nodiscard]] nlohmann::ordered_json cells_to_json(const Cells& cells);

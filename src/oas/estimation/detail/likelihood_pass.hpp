@@ -37,6 +37,7 @@ class LikelihoodPassRunner {
     bool exact_start = false;  // start vector and end message are to be taken from seams_
     bool exact_end = false;
     bool uniform_start = false;  // what is before it is too old to count
+    std::int64_t ages_end = 0;   // with forgetting: ages are counted from here
   };
   // The four vectors of a block where it meets its neighbours, in this order.
   enum Side { kStart, kEnd, kEndMessage, kStartMessage, kSides };
@@ -91,8 +92,8 @@ class LikelihoodPassRunner {
                  std::int64_t& steps_in_batch) const;
   bool run_weighted_steps(const Block& block, int group, Workspace& work, TaskResult& result,
                           std::int64_t& steps_in_batch) const;
-  [[nodiscard]] double weight_of(std::size_t first, std::size_t count) const;
-  [[nodiscard]] std::size_t first_young_row() const;
+  [[nodiscard]] double weight_of(const Block& block, std::size_t first, std::size_t count) const;
+  [[nodiscard]] std::int64_t ages_end(std::size_t run_end) const;
   [[nodiscard]] double log_largest(std::size_t row) const {
     return rows_.vectors_ ? rows_.row_log_largest_[row] : rows_.log_largest_[rows_.codes_[row]];
   }
@@ -122,6 +123,7 @@ class LikelihoodPassRunner {
   detail::ChainTables tables_;
 
   std::vector<Block> blocks_;
+  bool ends_forgotten_ = false;     // the last rows are too old to count, and have no block
   std::vector<std::size_t> tasks_;  // first block of each
   std::vector<double> seams_;       // [block][side][stride]; empty when no run has two blocks
   std::vector<TaskResult> results_;

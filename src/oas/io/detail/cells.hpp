@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "oas/io/detail/run_names.hpp"
 #include "oas/model/labels.hpp"
 
 /// Cells of a CSV line. All functions start at the first byte of a cell, leave the position at the
@@ -118,7 +119,8 @@ class NumberColumn {
   std::string scratch_;
 };
 
-/// The column that names runs: any text; a change of it starts a new run.
+/// The column that names runs: any text; a change of it starts a new run. The rows of a run stand
+/// together: a name that comes back is an error.
 class RunColumn {
  public:
   /// True when the cell differs from the one before it, or is the first.
@@ -126,15 +128,17 @@ class RunColumn {
     const std::string_view text = next_cell(position, scratch_);
     if (!first_ && text == last_) [[likely]]
       return false;
-    last_ = text;
-    first_ = false;
+    start(text);
     return true;
   }
 
  private:
+  void start(std::string_view text);
+
   bool first_ = true;
   std::string last_;
   std::string scratch_;
+  RunNames names_;
 };
 
 }  // namespace oas::detail
