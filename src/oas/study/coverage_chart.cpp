@@ -16,6 +16,7 @@ constexpr double kLeft = 74.0;
 constexpr double kRight = 944.0;
 constexpr double kHeight = 170.0;   // of a panel
 constexpr double kSpacing = 220.0;  // from panel to panel
+constexpr double kLeastShown = 0.7;
 
 struct Look {
   Verdict verdict;
@@ -44,14 +45,13 @@ std::string level(double y, std::string_view css, std::string_view stroke, std::
       css, kLeft, y, kRight, y, stroke, dash);
 }
 
-// One estimator's cells, sorted; y from `least` to 1.
+// One estimator's cells, sorted; y from `least` to 1, what lies below at the edge.
 std::string panel(const std::vector<const CoverageCell*>& cells, double top, double least) {
   const auto at = [&](double share) {
     return top + kHeight * (1.0 - (std::max(share, least) - least) / (1.0 - least));
   };
   std::string text = words(kLeft, top - 8.0, "start", 13, cells.front()->estimator);
-  const double step = least < 0.5 ? 0.25 : 0.1;
-  for (double tick = 1.0; tick > least - 1e-9; tick -= step) {
+  for (double tick = 1.0; tick > least - 1e-9; tick -= 0.05) {
     text += level(at(tick), "grid", "#e2e2e2", "");
     text += words(kLeft - 7.0, at(tick) + 4.0, "end", 12, fmt::format("{:.2f}", tick));
   }
@@ -87,10 +87,11 @@ std::string legend() {
 
 std::string coverage_svg(const std::vector<CoverageCell>& cells) {
   std::vector<std::vector<const CoverageCell*>> panels;
-  double least = 0.85;
+  double least = 0.9;
   for (const CoverageCell& cell : cells) {
     if (!std::isfinite(cell.entry.share)) continue;
     least = std::min(least, std::floor(cell.entry.lower * 20.0) / 20.0);
+    least = std::max(least, kLeastShown);
     const auto found = std::find_if(panels.begin(), panels.end(), [&](const auto& panel) {
       return panel.front()->estimator == cell.estimator;
     });

@@ -61,6 +61,7 @@ struct CoverageCell {
 [[nodiscard]] std::string coverage_csv(const std::vector<CoverageCell>& cells);
 
 /// Dots with Monte Carlo intervals, sorted, one panel per estimator; lines at 0.93 and 0.95.
+/// What lies below 0.7 stands at the lower edge.
 [[nodiscard]] std::string coverage_svg(const std::vector<CoverageCell>& cells);
 
 /// Table and picture.
