@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "oas/core/contracts.hpp"
 #include "oas/study/detail/coverage_report.hpp"
@@ -67,6 +70,26 @@ TEST_F(CoverageKindTest, SameBytesForAnyNumberOfThreads) {
     EXPECT_EQ(csv, first);
     EXPECT_TRUE(replay_unit(store, 3).equal);
   }
+}
+
+TEST_F(CoverageKindTest, StopsAndGoesOn) {
+  const ResultTable whole = table_of("whole", coverage_study(kSmall));
+  std::int64_t finished = 0;
+  for (int round = 0; round < 100; ++round) {
+    ResultStore store = open("parts", coverage_study(kSmall));
+    std::atomic<int> asked{0};
+    StudyRunOptions options;
+    options.parallelism.threads = 1;
+    options.stop = [&] { return ++asked > 400; };
+    const StudyRun run = run_study(store, options);
+    EXPECT_EQ(run.skipped, finished);
+    finished += run.finished;
+    if (run.status == StudyRun::Status::complete) break;
+    EXPECT_EQ(run.status, StudyRun::Status::stopped);
+    EXPECT_LT(finished, 8);
+  }
+  EXPECT_EQ(finished, 8);
+  EXPECT_EQ(open("parts", coverage_study(kSmall)).table("coverage").csv(), whole.csv());
 }
 
 // Two chunks of four logs are the eight logs of one chunk.
