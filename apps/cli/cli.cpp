@@ -112,9 +112,7 @@ Pomdp load_model(const std::string& name, const Common& common) {
 
 bool names_model(const std::string& name) {
   if (file_exists(name)) return is_foreign_model(name);
-  const auto known = problems();
-  return std::any_of(known.begin(), known.end(),
-                     [&](const ProblemInfo& info) { return info.name == name; });
+  return find_problem(name) != nullptr;
 }
 
 ReadModel load_read_model(const std::string& name, const Common& common) {
@@ -123,13 +121,13 @@ ReadModel load_read_model(const std::string& name, const Common& common) {
     for (const std::string& warning : read.warnings) warn(common, warning);
     return read;
   }
+  if (const ProblemInfo* known = find_problem(name)) return {known->make(), {}};
   std::string names;
   for (const ProblemInfo& info : problems()) {
-    if (info.name == name) return {info.make(), {}};
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
   }
-  detail::throw_invalid_argument(
-      fmt::format("{}: no such file, and no problem of that name (known: {})", name, names));
+  detail::throw_invalid_argument(fmt::format(
+      "{}: no such file, and no problem of that name (known: {}; see oas list)", name, names));
 }
 
 AnyModel load_any_model(const std::string& name, const Common& common) {

@@ -7,6 +7,7 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/learning/agents.hpp"
 #include "oas/planning/plan.hpp"
+#include "oas/problems/corner_models.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -26,7 +27,7 @@ Json to_json(const Rows& rows) {
 template <class Rows>
 std::string to_text(const char* title, const char* use, const Rows& rows) {
   std::string text = fmt::format("{} ({})\n", title, use);
-  for (const auto& row : rows) text += fmt::format("  {:<22}{}\n", row.name, row.summary);
+  for (const auto& row : rows) text += fmt::format("  {:<26}{}\n", row.name, row.summary);
   return text + "\n";
 }
 
@@ -39,6 +40,7 @@ void add_list(CLI::App& app) {
       *common, [common] {
         if (common->json) {
           print_json(*common, {{"problems", to_json(problems())},
+                               {"corner_models", to_json(corner_models())},
                                {"policies", to_json(policies())},
                                {"estimators", to_json(estimators())},
                                {"planners", to_json(planners())},
@@ -46,13 +48,15 @@ void add_list(CLI::App& app) {
                                {"studies", to_json(known_studies())}});
           return;
         }
-        print(*common, to_text("problems", "use the name as MODEL, or oas problem NAME -o FILE",
-                               problems()) +
-                           to_text("policies", "oas simulate --policy NAME", policies()) +
-                           to_text("estimators", "oas estimate --estimator NAME", estimators()) +
-                           to_text("planners", "oas plan --planner NAME", planners()) +
-                           to_text("agents", "oas learn MODEL --agent NAME,NAME", agents()) +
-                           to_text("studies", "oas study run NAME [--quick]", known_studies()));
+        print(
+            *common,
+            to_text("problems", "use the name as MODEL, or oas problem NAME -o FILE", problems()) +
+                to_text("corner models", "the same; hard cases, without a story", corner_models()) +
+                to_text("policies", "oas simulate --policy NAME", policies()) +
+                to_text("estimators", "oas estimate --estimator NAME", estimators()) +
+                to_text("planners", "oas plan --planner NAME", planners()) +
+                to_text("agents", "oas learn MODEL --agent NAME,NAME", agents()) +
+                to_text("studies", "oas study run NAME [--quick]", known_studies()));
       });
 }
 

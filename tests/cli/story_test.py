@@ -30,6 +30,13 @@ class Story(CliCase):
         self.good("estimate", "robot-corridor", "log.csv", "-o", "learned.json")
         self.good("compare", "robot-corridor", "learned.json")
 
+    def test_names_of_corner_models_are_models(self):
+        self.assertIn("corner/ring-4", self.good("list"))
+        self.good("problem", "corner/ring-4-noisy", "-o", "ring.json")
+        self.good("simulate", "corner/ring-4-noisy", "--steps", 5000, "-o", "log.csv")
+        self.good("estimate", "ring.json", "log.csv", "-o", "learned.json")
+        self.good("compare", "corner/ring-4-noisy", "learned.json")
+
     def test_estimate_does_not_look_at_the_transition(self):
         self.good("problem", "network-link", "-o", "full.json")
         self.good("problem", "network-link", "--hide-transition", "-o", "hidden.json")

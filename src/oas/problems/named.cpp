@@ -1,10 +1,10 @@
 #include "oas/problems/named.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "oas/core/contracts.hpp"
+#include "oas/problems/corner_models.hpp"
 
 namespace oas {
 
@@ -36,10 +36,19 @@ std::string known_names() {
 
 std::span<const ProblemInfo> problems() { return kProblems; }
 
+const ProblemInfo* find_problem(std::string_view name) {
+  for (const std::span<const ProblemInfo> table : {problems(), corner_models()}) {
+    for (const ProblemInfo& info : table) {
+      if (info.name == name) return &info;
+    }
+  }
+  return nullptr;
+}
+
 Pomdp make_problem(std::string_view name) {
-  const auto* found = std::find_if(kProblems.begin(), kProblems.end(),
-                                   [&](const ProblemInfo& info) { return info.name == name; });
-  OAS_REQUIRE(found != kProblems.end(), "unknown problem '{}'; known are {}", name, known_names());
+  const ProblemInfo* found = find_problem(name);
+  OAS_REQUIRE(found != nullptr, "unknown problem '{}'; known are {}, and {} more of oas list", name,
+              known_names(), corner_models().size());
   return found->make();
 }
 

@@ -59,7 +59,10 @@ struct ProblemInfo {
 /// All named problems.
 [[nodiscard]] std::span<const ProblemInfo> problems();
 
-/// The problem of that name. Throws InvalidArgument listing the names.
+/// The problem or corner model (corner_models.hpp) of that name; null: there is none.
+[[nodiscard]] const ProblemInfo* find_problem(std::string_view name);
+
+/// The same, made. Throws InvalidArgument listing the names.
 [[nodiscard]] Pomdp make_problem(std::string_view name);
 
 }  // namespace oas

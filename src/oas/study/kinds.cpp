@@ -58,7 +58,8 @@ std::vector<std::int64_t> detail::PairCheckpoints::all() const {
 
 std::span<const TaskKind> task_kinds() {
   static const std::vector<TaskKind> kinds = {detail::estimation_kind(), detail::efficiency_kind(),
-                                              detail::learning_kind(), detail::continuous_kind()};
+                                              detail::learning_kind(), detail::continuous_kind(),
+                                              detail::coverage_kind()};
   return kinds;
 }
 

@@ -28,6 +28,15 @@ struct TaskContext {
   }
 };
 
+/// What a kind adds to the report of a study, beside the figures that the study's file asks for.
+struct KindReport {
+  std::string section;   ///< of the page
+  std::string csv_name;  ///< a tidy table, written into the folder
+  std::string csv;
+  std::string figure_name;  ///< written as figures/NAME.svg and so on
+  std::string svg;
+};
+
 /// One row of the table of task kinds: which settings a task takes, which columns it fills, and the
 /// function that does the work. The rows of a task depend on (task, replication) alone.
 struct TaskKind {
@@ -42,6 +51,7 @@ struct TaskKind {
   /// Work of one replication, in any unit: longest first, and the time left.
   double (*cost)(const Task&);
   ResultRows (*run)(const Task&, std::uint32_t replication, const TaskContext&);
+  KindReport (*report)(const ResultTable&) = nullptr;  ///< of at least one row; null: nothing
 };
 
 [[nodiscard]] std::span<const TaskKind> task_kinds();

@@ -55,45 +55,74 @@ std::string answer_so_far(const ResultStore& store, const std::vector<FigureData
   return answer_text(study, figures);
 }
 
-Report write_report(const ResultStore& store) {
-  const Study& study = store.study();
-  // A figure without data (its sweep is left out of the quick version, say) is not drawn.
-  std::map<std::string, ResultTable> tables;
-  for (const std::string& kind : kinds_in(study)) tables[kind] = store.table(kind);
+namespace {
+
+// A figure without data (its sweep is left out of the quick version, say) is not drawn.
+std::vector<FigureData> figures_of(const Study& study,
+                                   const std::map<std::string, ResultTable>& tables) {
   std::vector<FigureData> figures;
   for (const FigureSpec& spec : study.figures) {
     if (!tables.contains(spec.kind)) continue;
     FigureData figure = summarise(spec, tables.at(spec.kind), study.seed);
     if (!figure.panels.empty()) figures.push_back(std::move(figure));
   }
+  return figures;
+}
+
+std::vector<KindReport> kind_reports(const std::map<std::string, ResultTable>& tables) {
+  std::vector<KindReport> parts;
+  for (const auto& [kind, table] : tables) {
+    const auto report = find_task_kind(kind).report;
+    if (report != nullptr && !table.rows.empty()) parts.push_back(report(table));
+  }
+  return parts;
+}
+
+void write(const fs::path& path, const std::string& text, Report& report) {
+  write_text_file(path.string(), text);
+  report.files.push_back(path.string());
+}
+
+// As SVG, PNG and PDF.
+void write_picture(const fs::path& svg, const std::string& text, Report& report) {
+  write(svg, text, report);
+  for (const char* format : {"png", "pdf"}) {
+    const std::string path = fs::path(svg).replace_extension(format).string();
+    if (convert(svg.string(), format, path)) {
+      report.files.push_back(path);
+    } else {
+      report.pictures_missing = "PNG and PDF figures need rsvg-convert (package librsvg2-bin)";
+    }
+  }
+}
+
+}  // namespace
+
+Report write_report(const ResultStore& store) {
+  const Study& study = store.study();
+  std::map<std::string, ResultTable> tables;
+  for (const std::string& kind : kinds_in(study)) tables[kind] = store.table(kind);
+  const std::vector<FigureData> figures = figures_of(study, tables);
+  const std::vector<KindReport> parts = kind_reports(tables);
   Report report;
   report.files = write_csv(store);
   const fs::path folder(store.folder());
-  const auto write = [&](const fs::path& path, const std::string& text) {
-    write_text_file(path.string(), text);
-    report.files.push_back(path.string());
-  };
-  write(folder / "points.csv", points_csv(figures));
-  write(folder / "curves.csv", curves_csv(figures));
+  write(folder / "points.csv", points_csv(figures), report);
+  write(folder / "curves.csv", curves_csv(figures), report);
   std::error_code error;
   fs::create_directories(folder / "figures", error);
   for (const FigureData& figure : figures) {
-    const fs::path svg = folder / "figures" / (figure.spec.name + ".svg");
-    write(svg, chart_svg(figure));
-    for (const char* format : {"png", "pdf"}) {
-      const std::string path = fs::path(svg).replace_extension(format).string();
-      if (convert(svg.string(), format, path)) {
-        report.files.push_back(path);
-      } else {
-        report.pictures_missing = "PNG and PDF figures need rsvg-convert (package librsvg2-bin)";
-      }
-    }
+    write_picture(folder / "figures" / (figure.spec.name + ".svg"), chart_svg(figure), report);
+  }
+  for (const KindReport& part : parts) {
+    write(folder / part.csv_name, part.csv, report);
+    write_picture(folder / "figures" / (part.figure_name + ".svg"), part.svg, report);
   }
   report.answer = answer_so_far(store, figures);
   report.tasks = study.num_units();
   report.missing = missing_tasks(store);
   report.page = (folder / "report.html").string();
-  write(report.page, report_html(store, figures));
+  write(report.page, report_html(store, figures, parts), report);
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "oas/study/kinds.hpp"
 #include "oas/study/result_store.hpp"
 #include "oas/study/summary.hpp"
 
@@ -25,8 +26,9 @@ struct Report {
 std::vector<std::string> write_csv(const ResultStore& store);
 
 /// Writes, into the store's folder and from what is stored alone: the CSV files, points.csv and
-/// curves.csv (the numbers in the figures), figures/NAME.svg, .png and .pdf, and report.html, one
-/// page that holds everything and asks for nothing else. Throws as the store and as AtomicFile do.
+/// curves.csv (the numbers in the figures), figures/NAME.svg, .png and .pdf, what a kind adds of
+/// its own, and report.html, one page that holds everything and asks for nothing else. Throws as
+/// the store and as AtomicFile do.
 [[nodiscard]] Report write_report(const ResultStore& store);
 
 /// Tasks that are not finished.
@@ -39,6 +41,7 @@ std::vector<std::string> write_csv(const ResultStore& store);
 
 /// The page's text.
 [[nodiscard]] std::string report_html(const ResultStore& store,
-                                      const std::vector<FigureData>& figures);
+                                      const std::vector<FigureData>& figures,
+                                      const std::vector<KindReport>& parts = {});
 
 }  // namespace oas

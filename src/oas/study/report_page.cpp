@@ -7,11 +7,17 @@
 #include "oas/core/version.hpp"
 #include "oas/study/caption.hpp"
 #include "oas/study/chart.hpp"
+#include "oas/study/detail/page_cells.hpp"
 #include "oas/study/report.hpp"
 
 namespace oas {
 
 namespace {
+
+using detail::head_cell;
+using detail::number_cell;
+using detail::short_number;
+using detail::text_cell;
 
 constexpr const char* kStyle = R"css(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1c; --soft: #5a5a5a;
@@ -82,18 +88,6 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
 });
 )js";
 
-std::string short_number(double value) {
-  if (!std::isfinite(value)) return "–";
-  const double size = std::abs(value);
-  return with_minus(size >= 1e3 && size < 1e9 ? fmt::format("{:.0f}", value)
-                                              : fmt::format("{:.4g}", value));
-}
-
-std::string number_cell(double value) {
-  const std::string key = std::isfinite(value) ? fmt::format("{}", value) : "";
-  return fmt::format("<td data-value=\"{}\">{}</td>", key, short_number(value));
-}
-
 std::string interval_cells(const MeanInterval& interval) {
   return number_cell(interval.mean) +
          fmt::format("<td data-value=\"{}\">{} … {}</td>",
@@ -104,11 +98,6 @@ std::string interval_cells(const MeanInterval& interval) {
 std::string optional_interval(const std::optional<MeanInterval>& interval) {
   return interval ? interval_cells(*interval)
                   : "<td data-value=\"\">–</td><td data-value=\"\">–</td>";
-}
-
-std::string head_cell(std::string_view words, bool is_text = false) {
-  return fmt::format("<th{}><button type=\"button\">{}</button></th>",
-                     is_text ? " class=\"text\"" : "", escape_markup(words));
 }
 
 // The words that stand before a panel's value in its title ("policy: belief"), alone.
@@ -134,9 +123,8 @@ std::string curves_table(const FigureData& figure) {
     for (const Series& series : panel.series) {
       const SeriesPoint& last = series.points.back();
       text += "<tr>";
-      if (panels) text += fmt::format("<td class=\"text\">{}</td>", escape_markup(panel.label));
-      text +=
-          fmt::format("<td class=\"text\">{}</td>", escape_markup(spec.words_for(series.label)));
+      if (panels) text += text_cell(panel.label);
+      text += text_cell(spec.words_for(series.label));
       text += number_cell(last.y.count) + number_cell(last.x) + interval_cells(last.y) +
               optional_interval(series.slope);
       if (paired) text += optional_interval(series.difference);
@@ -203,7 +191,8 @@ std::string state_notice(const ResultStore& store) {
 
 }  // namespace
 
-std::string report_html(const ResultStore& store, const std::vector<FigureData>& figures) {
+std::string report_html(const ResultStore& store, const std::vector<FigureData>& figures,
+                        const std::vector<KindReport>& parts) {
   const Study& study = store.study();
   std::string text = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -229,6 +218,7 @@ std::string report_html(const ResultStore& store, const std::vector<FigureData>&
   const std::string answer = answer_so_far(store, figures);
   if (!answer.empty()) text += fmt::format("<p class=\"answer\">{}</p>\n", escape_markup(answer));
   text += state_notice(store) + "</header>\n<main>\n";
+  for (const KindReport& part : parts) text += part.section;
   for (const FigureData& figure : figures) text += figure_section(study, figure);
   text += facts_section(store);
   return text + fmt::format("</main>\n<script>{}</script>\n</body></html>\n", kScript);

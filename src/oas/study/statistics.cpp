@@ -1,6 +1,7 @@
 #include "oas/study/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -107,6 +108,22 @@ std::optional<double> log_log_slope(std::span<const double> x, std::span<const d
   }
   if (!(squares > 0.0)) return std::nullopt;
   return products / squares;
+}
+
+ShareInterval clopper_pearson(double hits, double trials, double level) {
+  using Binomial = boost::math::binomial_distribution<double>;
+  OAS_REQUIRE(hits >= 0.0 && hits <= trials, "{} hits of {} trials", hits, trials);
+  OAS_REQUIRE(level > 0.0 && level < 1.0, "level is {}; it must lie in (0, 1)", level);
+  if (trials == 0.0) return {};
+  const double tail = 0.5 * (1.0 - level);
+  return {hits > 0.0 ? Binomial::find_lower_bound_on_p(trials, hits, tail) : 0.0,
+          hits < trials ? Binomial::find_upper_bound_on_p(trials, hits, tail) : 1.0};
+}
+
+double binomial_tail(double hits, double trials, double share) {
+  OAS_REQUIRE(hits >= 0.0 && hits <= trials, "{} hits of {} trials", hits, trials);
+  if (hits == trials) return 1.0;
+  return boost::math::cdf(boost::math::binomial_distribution<double>(trials, share), hits);
 }
 
 double median(std::span<const double> values) {

@@ -34,6 +34,17 @@ inline constexpr int kFewestForBootstrap = 8;
 [[nodiscard]] std::optional<double> log_log_slope(std::span<const double> x,
                                                   std::span<const double> y);
 
+/// Limits of a probability from how often it happened (Clopper and Pearson 1934): never too narrow.
+/// [0, 1] without trials. Throws InvalidArgument unless 0 <= hits <= trials and level in (0, 1).
+struct ShareInterval {
+  double lower = 0.0;
+  double upper = 1.0;
+};
+[[nodiscard]] ShareInterval clopper_pearson(double hits, double trials, double level = 0.95);
+
+/// P(at most `hits` of `trials`) when each happens with probability `share`; 1 without trials.
+[[nodiscard]] double binomial_tail(double hits, double trials, double share);
+
 /// The middle value, or the mean of the two in the middle. Throws InvalidArgument on no values.
 [[nodiscard]] double median(std::span<const double> values);
 

@@ -31,4 +31,7 @@ struct PairCheckpoints {
 /// The same for real-valued observations: cells, soft features, likelihood.
 [[nodiscard]] TaskKind continuous_kind();
 
+/// Whether error bars hold what they promise.
+[[nodiscard]] TaskKind coverage_kind();
+
 }  // namespace oas::detail

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Cells of the sortable tables on report pages.
+namespace oas::detail {
+
+/// A number as people read it in a table: four digits, thousands in full.
+[[nodiscard]] std::string short_number(double value);
+/// Sorted by its value; a dash where it is not finite.
+[[nodiscard]] std::string number_cell(double value);
+[[nodiscard]] std::string text_cell(std::string_view words);
+/// The head of a column, with the button that sorts by it.
+[[nodiscard]] std::string head_cell(std::string_view words, bool is_text = false);
+
+}  // namespace oas::detail
