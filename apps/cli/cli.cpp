@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -27,10 +25,6 @@
 namespace oas::cli {
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 bool file_exists(const std::string& path) {
   struct stat info = {};
@@ -117,7 +111,8 @@ bool names_model(const std::string& name) {
 
 ReadModel load_read_model(const std::string& name, const Common& common) {
   if (file_exists(name)) {
-    ReadModel read = read_model_file(name, common);
+    ReadModel read =
+        while_shown(common, "reading " + name, [&] { return read_model_file(name, common); });
     for (const std::string& warning : read.warnings) warn(common, warning);
     return read;
   }
@@ -205,43 +200,6 @@ std::string Table::text(const std::string& indent) const {
     out += '\n';
   }
   return out;
-}
-
-Progress::Progress(const Common& common, std::string what, std::int64_t total)
-    : what_(std::move(what)),
-      total_(total),
-      enabled_(!common.quiet && isatty(STDERR_FILENO) != 0),
-      started_(now()),
-      last_drawn_(started_) {}
-
-Progress::~Progress() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
-}
-
-void Progress::add(std::int64_t done) {
-  done_ += done;
-  if (!enabled_) return;
-  const double time = now();
-  if (time - started_ < 1.0 || time - last_drawn_ < 0.1) return;
-  last_drawn_ = time;
-  draw(time - started_);
-}
-
-void Progress::draw(double seconds) {
-  drawn_ = true;
-  const double rate = static_cast<double>(done_) / seconds;
-  if (total_ <= 0) {
-    fmt::print(stderr, "\r\033[K{} {} ({}/s)", what_, big_number(static_cast<double>(done_)),
-               big_number(std::round(rate)));
-  } else {
-    constexpr int kWidth = 30;
-    const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
-    const int filled = static_cast<int>(share * kWidth);
-    fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {}/s, {:.0f} s left{}{}", what_, "",
-               filled, "", kWidth - filled, 100.0 * share, big_number(std::round(rate)),
-               seconds * (1.0 - share) / std::max(share, 1e-9), note_.empty() ? "" : "; ", note_);
-  }
-  std::fflush(stderr);
 }
 
 std::string big_number(double value) {

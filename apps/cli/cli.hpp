@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
@@ -109,30 +110,32 @@ class Table {
 };
 
 /// A progress bar on standard error, shown only on a terminal, only when not quiet, and only for
-/// work that takes longer than a second.
+/// work that takes longer than a second. It is drawn several times a second by a thread of its own,
+/// however long the work says nothing. Nothing else may be printed while it lives.
 class Progress {
  public:
   /// `total` 0: unknown, shows the count only.
   Progress(const Common& common, std::string what, std::int64_t total);
+  /// Work that does not count: shows the time that it takes.
+  Progress(const Common& common, std::string what);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void add(std::int64_t done);
   /// What to show beside the bar from now on.
-  void note(std::string text) { note_ = std::move(text); }
+  void note(std::string text);
 
  private:
-  void draw(double seconds);
-
-  std::string what_;
-  std::string note_;
-  std::int64_t total_;
-  std::int64_t done_ = 0;
-  bool enabled_;
-  bool drawn_ = false;
-  double started_;
-  double last_drawn_;
+  struct Line;
+  std::unique_ptr<Line> line_;  // none: not shown
 };
+
+/// Calls `work` under such a sign of life.
+template <class Work>
+decltype(auto) while_shown(const Common& common, std::string what, Work work) {
+  const Progress progress(common, std::move(what));
+  return work();
+}
 
 /// 1234567 → "1,234,567"; 1e12 and beyond → "1.2e+12".
 [[nodiscard]] std::string big_number(double value);

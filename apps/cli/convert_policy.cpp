@@ -25,16 +25,28 @@ void report(const Files& files, const Json& document, const std::string& text) {
   print(files.common, fmt::format("{}: {}\n", files.output, text));
 }
 
+// Other programs will run the file, and nobody but us knows what the plan was worth.
+void warn_of_loss(const Files& files, const Plan& plan, const std::string& gain) {
+  warn(files.common, fmt::format("{}: its gain is {}, while that of {} is at least {:.6g}",
+                                 files.output, gain, files.input, plan.gain_lower));
+}
+
 void write_vectors(const Files& files, const Plan& plan) {
-  const ExportedVectors made = export_vectors(plan, {}, files.common.parallelism());
+  const ExportedVectors made = while_shown(files.common, "making " + files.output, [&] {
+    return export_vectors(plan, {}, files.common.parallelism());
+  });
   write_alpha_policy(files.output, made.policy);
+  if (made.worse_than(plan)) warn_of_loss(files, plan, made.gain.brief());
   report(files,
          {{"output", files.output},
           {"vectors", made.policy.num_vectors()},
           {"exact_where_reached", made.exact_where_reached},
           {"agreement", made.agreement},
           {"gain", made.gain.mean},
-          {"half_width", made.gain.half_width}},
+          {"half_width", made.gain.half_width},
+          {"plan_gain_lower", plan.gain_lower},
+          {"plan_gain_upper", plan.gain_upper},
+          {"worse_than_plan", made.worse_than(plan)}},
          fmt::format("{}\n  {}; acts as the plan in {:.6g} % of fresh steps\n  gain {}, the plan "
                      "has [{:.6g}, {:.6g}]",
                      made.policy.brief(),
@@ -46,23 +58,30 @@ void write_vectors(const Files& files, const Plan& plan) {
 }
 
 void write_graph(const Files& files, const Plan& plan) {
-  const ExportedGraph made = export_graph(plan);
+  const ExportedGraph made =
+      while_shown(files.common, "making " + files.output, [&] { return export_graph(plan); });
   write_policy_graph(files.output, made.graph);
-  const bool exact = made.tolerance <= 1e-9;
+  const bool exact = !made.of_met_beliefs && made.tolerance <= 1e-9;
+  if (made.worse_than(plan)) warn_of_loss(files, plan, fmt::format("{:.6g}", made.value.gain));
   report(files,
          {{"output", files.output},
           {"nodes", made.graph.num_nodes()},
           {"exact", exact},
           {"tolerance", made.tolerance},
           {"start_node", 0},
-          {"gain", made.value.gain}},
-         fmt::format("{}, start in node 0\n  {}\n  gain {:.10g} (exact), the plan has [{:.6g}, "
-                     "{:.6g}]",
-                     made.graph.brief(),
-                     exact ? "exact: a node for every belief that can be reached"
-                           : fmt::format("not exact: beliefs nearer than {:g} share a node",
-                                         made.tolerance),
-                     made.value.gain, plan.gain_lower, plan.gain_upper));
+          {"gain", made.value.gain},
+          {"plan_gain_lower", plan.gain_lower},
+          {"plan_gain_upper", plan.gain_upper},
+          {"worse_than_plan", made.worse_than(plan)}},
+         fmt::format(
+             "{}, start in node 0\n  {}\n  gain {:.10g} (exact), the plan has [{:.6g}, "
+             "{:.6g}]",
+             made.graph.brief(),
+             exact ? "exact: a node for every belief that can be reached"
+             : made.of_met_beliefs
+                 ? "not exact: nodes for beliefs that runs of the plan meet, the nearest next"
+                 : fmt::format("not exact: beliefs nearer than {:g} share a node", made.tolerance),
+             made.value.gain, plan.gain_lower, plan.gain_upper));
 }
 
 void convert(const Files& files, const Plan& plan) {

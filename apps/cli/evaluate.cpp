@@ -12,6 +12,7 @@
 #include "oas/planning/policy_evaluation.hpp"
 #include "oas/planning/policy_file.hpp"
 #include "oas/planning/policy_simulation.hpp"
+#include "undetermined.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -124,6 +125,22 @@ void check_options(const EvaluateArguments& options, const AnyPolicy& policy) {
               "{}: --grid is for plans (oas plan)", options.plan);
 }
 
+// About the model that is taken for the truth, and what the plan was made with.
+std::vector<std::string> warnings_of(const EvaluateArguments& options, const Pomdp& truth,
+                                     const AnyPolicy& policy) {
+  std::vector<std::string> warnings;
+  const std::string about_truth =
+      warn_of_undetermined_rows(options.model, truth, "the gain", options.common);
+  if (!about_truth.empty()) warnings.push_back(about_truth);
+  if (const Plan* plan = std::get_if<Plan>(&policy)) {
+    for (const std::string& warning : plan->warnings) {
+      warnings.push_back(fmt::format("{}: made with a warning: {}", options.plan, warning));
+      warn(options.common, warnings.back());
+    }
+  }
+  return warnings;
+}
+
 void run_evaluate(const EvaluateArguments& options) {
   const double level = options.simulation.level;
   OAS_REQUIRE(level > 0.0 && level < 1.0, "--level is {}; it must lie between 0 and 1", level);
@@ -134,8 +151,12 @@ void run_evaluate(const EvaluateArguments& options) {
   const AnyPolicy policy = read_any_policy(options.plan);
   check_options(options, policy);
   const Models models{truth, load_filter(options)};
+  const std::vector<std::string> warnings = warnings_of(options, truth.model, policy);
   const Found found = about_file(options.plan, [&] {
-    return std::visit([&](const auto& value) { return evaluate(options, models, value); }, policy);
+    return while_shown(options.common, "evaluating " + options.plan, [&] {
+      return std::visit([&](const auto& value) { return evaluate(options, models, value); },
+                        policy);
+    });
   });
   const GainInterval& simulated = found.simulated;
   if (options.common.json) {
@@ -149,6 +170,7 @@ void run_evaluate(const EvaluateArguments& options) {
                      {"steps", simulated.steps},
                      {"seed", simulated.seed}};
     document.update(found.json);
+    if (!warnings.empty()) document["warnings"] = warnings;
     print_json(options.common, document);
   }
   print(options.common, fmt::format("{} in {}\n  simulated  {}\n{}", options.plan, options.model,

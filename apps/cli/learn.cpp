@@ -6,17 +6,20 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include "cli.hpp"
 #include "command_files.hpp"
+#include "learn_tasks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
+#include "oas/core/version.hpp"
 #include "oas/experiments/learning_run.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/statistics.hpp"
+#include "undetermined.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -24,76 +27,6 @@ namespace oas::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct LearnArguments {
-  Common common;
-  std::string model;
-  std::vector<std::string> agents = {"oas-ucrl-ml"};
-  std::vector<std::string> settings;
-  std::optional<double> iota;
-  std::int64_t steps = 100'000;
-  int runs = 1;
-  std::uint64_t seed = 1;
-  int checkpoints = 100;
-  double oracle_gap = 1e-6;
-  std::string output;
-};
-
-bool knows(const AgentInfo& info, const std::string& setting) {
-  const auto list = info.settings();
-  return std::any_of(list.begin(), list.end(),
-                     [&](const SettingInfo& known) { return known.name == setting; });
-}
-
-// "agent.name=value" is for that agent, "name=value" for every agent that knows the name.
-std::vector<Setting> settings_of(const LearnArguments& options, const std::string& agent) {
-  const AgentInfo& info = find_agent(agent);
-  std::vector<Setting> settings;
-  if (options.iota && knows(info, "iota")) {
-    settings.push_back({"iota", fmt::format("{}", *options.iota)});
-  }
-  for (const std::string& text : options.settings) {
-    Setting setting = parse_setting(text);
-    const std::size_t dot = setting.name.find('.');
-    if (dot == std::string::npos) {
-      if (knows(info, setting.name)) settings.push_back(std::move(setting));
-    } else if (setting.name.substr(0, dot) == agent) {
-      settings.push_back({setting.name.substr(dot + 1), setting.value});
-    }
-  }
-  return settings;
-}
-
-// Runs are filed under their agent's name.
-void check_agents(const std::vector<std::string>& agents) {
-  for (auto agent = agents.begin(); agent != agents.end(); ++agent) {
-    OAS_REQUIRE(std::find(agents.begin(), agent, *agent) == agent, "--agent: {} is named twice",
-                *agent);
-  }
-}
-
-// A misspelt setting must not be passed over in silence.
-void check_settings(const LearnArguments& options) {
-  for (const std::string& text : options.settings) {
-    const Setting setting = parse_setting(text);
-    const std::size_t dot = setting.name.find('.');
-    const bool used =
-        std::any_of(options.agents.begin(), options.agents.end(), [&](const std::string& agent) {
-          if (dot == std::string::npos) return knows(find_agent(agent), setting.name);
-          return setting.name.substr(0, dot) == agent &&
-                 knows(find_agent(agent), setting.name.substr(dot + 1));
-        });
-    OAS_REQUIRE(used,
-                "--set {}: none of the agents asked for has this setting; see oas learn "
-                "--settings",
-                text);
-    const bool floor = setting.name == "iota" || setting.name.ends_with(".iota");
-    OAS_REQUIRE(!floor,
-                "--set {}: give --iota, which is also the floor of the policy that agents are "
-                "measured against",
-                text);
-  }
-}
 
 void show_settings(const LearnArguments& options) {
   Json document = Json::array();
@@ -114,45 +47,41 @@ void show_settings(const LearnArguments& options) {
   print(options.common, text);
 }
 
-// All faults of agents, settings and sizes show here, before any work is done or file written.
-std::vector<LearningOptions> make_tasks(const LearnArguments& options, const Pomdp& model) {
-  std::vector<LearningOptions> tasks;
-  for (int run = 0; run < options.runs; ++run) {
-    for (const std::string& agent : options.agents) {
-      LearningOptions task;
-      task.agent = agent;
-      task.settings = settings_of(options, agent);
-      task.steps = options.steps;
-      task.seed = options.seed;
-      task.replication = static_cast<std::uint32_t>(run);
-      task.checkpoints = options.checkpoints;
-      task.validate();
-      if (run == 0) static_cast<void>(make_agent(agent, model, task.settings));
-      tasks.push_back(std::move(task));
-    }
-  }
-  return tasks;
-}
-
-std::vector<LearningRun> run_all(const LearnArguments& options,
-                                 const std::vector<LearningOptions>& tasks, const Pomdp& model,
-                                 const RegretOracle& oracle) {
-  const std::size_t num_runs = tasks.size();
+// A run that breaks off is moved from the tasks' runs to those that are left out.
+std::vector<LearningRun> run_all(const LearnArguments& options, LearnTasks& tasks,
+                                 const Pomdp& model, const RegretOracle& oracle) {
+  const std::size_t num_runs = tasks.runs.size();
   Progress progress(options.common, "learning",
                     options.steps * static_cast<std::int64_t>(num_runs));
   std::mutex mutex;
   std::vector<LearningRun> runs(num_runs);
-  parallel_for(num_runs, options.common.parallelism(), [&](std::size_t i) {
+  std::vector<std::string> broken(num_runs);
+  const auto play = [&](std::size_t i) {
     std::int64_t reported = 0;
-    runs[i] = learn(model, oracle, tasks[i], [&](const LearningRun& run) {
+    runs[i] = learn(model, oracle, tasks.runs[i], [&](const LearningRun& run) {
       const std::lock_guard lock(mutex);
       progress.note(fmt::format("{} episode {}, expected regret {:.0f}", run.options.agent,
-                                run.episodes.size(), expected_regret(oracle.gain, run.end())));
+                                run.episodes.size(), regrets(oracle, run.end()).expected));
       progress.add(run.end().step - reported);
       reported = run.end().step;
     });
+  };
+  parallel_for(num_runs, options.common.parallelism(), [&](std::size_t i) {
+    try {
+      play(i);
+    } catch (const std::exception& error) {
+      broken[i] = error.what();
+    }
   });
-  return runs;
+  std::vector<LearningRun> finished;
+  for (std::size_t i = 0; i < num_runs; ++i) {
+    if (broken[i].empty()) {
+      finished.push_back(std::move(runs[i]));
+    } else {
+      tasks.left_out.push_back({tasks.runs[i], false, broken[i]});
+    }
+  }
+  return finished;
 }
 
 std::string mean_and_interval(const std::vector<double>& values) {
@@ -175,15 +104,20 @@ std::string summary(const LearnArguments& options, const std::vector<LearningRun
     std::size_t failures = 0;
     for (const LearningRun& run : runs) {
       if (run.options.agent != agent) continue;
-      expected.push_back(expected_regret(oracle.gain, run.end()));
-      floored.push_back(expected_regret(oracle.floor_gain, run.end()));
-      realised.push_back(realised_regret(oracle.gain, run.end()));
+      const Regrets regret = regrets(oracle, run.end());
+      expected.push_back(regret.expected);
+      floored.push_back(regret.expected_floor);
+      realised.push_back(regret.realised);
       reward += run.end().reward;
       seconds += run.seconds;
       episodes += run.episodes.size();
       for (const Episode& episode : run.episodes) failures += !episode.failure.empty();
     }
     const auto n = static_cast<double>(expected.size());
+    if (expected.empty()) {
+      table.add({agent, "left out", "-", "-", "-", "-", "-", "-"});
+      continue;
+    }
     table.add({agent, mean_and_interval(expected), mean_and_interval(floored),
                mean_and_interval(realised),
                fmt::format("{:.5f}", reward / n / static_cast<double>(options.steps)),
@@ -282,28 +216,52 @@ void warn_of_failures(const LearnArguments& options, const std::vector<LearningR
   }
 }
 
+// The record of what did not play has the reason in place of results.
+Json left_out_to_json(const LeftOut& left_out) {
+  Json settings = Json::object();
+  for (const Setting& setting : left_out.task.settings) settings[setting.name] = setting.value;
+  Json record = {{"format", "oas-run/1"},        {"version", version()},
+                 {"agent", left_out.task.agent}, {"settings", std::move(settings)},
+                 {"steps", left_out.task.steps}, {"seed", left_out.task.seed}};
+  if (!left_out.whole_agent) record["replication"] = left_out.task.replication;
+  record["left_out"] = left_out.reason;
+  return record;
+}
+
+void print_records(const LearnArguments& options, const LearnTasks& tasks,
+                   const std::vector<LearningRun>& runs, const Pomdp& model,
+                   const RegretOracle& oracle) {
+  Json records = Json::array();
+  for (const LearningRun& each : runs) records.push_back(run_to_json(each, model, oracle));
+  for (const LeftOut& each : tasks.left_out) records.push_back(left_out_to_json(each));
+  print_json(options.common, records.size() == 1 ? records.front() : records);
+}
+
 void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
   check_reward(options.model, model, options.common);
   OAS_REQUIRE(options.oracle_gap > 0.0, "--oracle-gap is {}; it must be positive",
               options.oracle_gap);
-  check_agents(options.agents);
-  check_settings(options);
   const double floor = options.iota.value_or(default_floor(model.num_actions()));
   check_floor(floor, model.num_actions());
-  const std::vector<LearningOptions> tasks = make_tasks(options, model);
-  check_output(options, tasks);
-  const RegretOracle oracle(model, {.floor = floor, .gap = options.oracle_gap},
-                            options.common.parallelism());
+  LearnTasks tasks = make_learn_tasks(options, model);
+  check_output(options, tasks.runs);
+  warn_of_undetermined_rows(options.model, model, "what is learned there", options.common);
+  for (const LeftOut& each : tasks.left_out) warn(options.common, to_text(each));
+  const std::size_t known = tasks.left_out.size();
+  const RegretOracle oracle = while_shown(options.common, "finding the best policies", [&] {
+    return RegretOracle(model, {.floor = floor, .gap = options.oracle_gap},
+                        options.common.parallelism());
+  });
   const std::vector<LearningRun> runs = run_all(options, tasks, model, oracle);
+  for (std::size_t i = known; i < tasks.left_out.size(); ++i) {
+    warn(options.common, to_text(tasks.left_out[i]));
+  }
+  if (runs.empty()) throw std::runtime_error("no run came to its end");
   std::string written;
   if (!options.output.empty()) written = write_runs(options, runs, model, oracle);
-  if (options.common.json) {
-    Json records = Json::array();
-    for (const LearningRun& each : runs) records.push_back(run_to_json(each, model, oracle));
-    print_json(options.common, records.size() == 1 ? records.front() : records);
-  }
+  if (options.common.json) print_records(options, tasks, runs, model, oracle);
   warn_of_failures(options, runs);
   print(options.common, summary(options, runs, oracle) + written);
 }

@@ -19,6 +19,7 @@
 #include "oas/planning/planner.hpp"
 #include "oas/planning/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
+#include "undetermined.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -88,9 +89,11 @@ void write_figure(const PlanArguments& options, const Plan& plan) {
   }
 }
 
-void print_all(const PlanArguments& options, const Pomdp& model) {
-  const std::vector<OracleRow> rows =
-      all_oracles(model, options.plan, options.common.parallelism());
+void print_all(const PlanArguments& options, const Pomdp& model,
+               const std::vector<std::string>& warnings) {
+  const std::vector<OracleRow> rows = while_shown(options.common, "planning", [&] {
+    return all_oracles(model, options.plan, options.common.parallelism());
+  });
   Table table({"policy", "gain from", "to", "how"});
   Json list = Json::array();
   for (const OracleRow& row : rows) {
@@ -100,8 +103,9 @@ void print_all(const PlanArguments& options, const Pomdp& model) {
         {{"policy", row.name}, {"lower", row.lower}, {"upper", row.upper}, {"note", row.note}});
   }
   if (options.common.json) {
-    print_json(options.common,
-               {{"model", options.model}, {"iota", options.plan.iota}, {"oracles", list}});
+    Json document = {{"model", options.model}, {"iota", options.plan.iota}, {"oracles", list}};
+    if (!warnings.empty()) document["warnings"] = warnings;
+    print_json(options.common, document);
   }
   print(options.common,
         fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
@@ -158,11 +162,18 @@ void run_plan(PlanArguments& options) {
   options.plan.gap = options.gap;
   options.plan.simulation.seed = options.seed;
   options.plan.point.seed = options.seed;
-  if (options.all) print_all(options, model);
+  std::vector<std::string> warnings;
+  const std::string warning =
+      warn_of_undetermined_rows(options.model, model, "the plan", options.common);
+  if (!warning.empty()) warnings.push_back(warning);
+  if (options.all) print_all(options, model, warnings);
   if (options.all && options.output.empty() && options.figure.empty()) return;
   const double started = now();
-  const Plan plan = options.radius ? optimistic_plan(model, options)
-                                   : make_plan(model, options.plan, options.common.parallelism());
+  Plan plan = while_shown(options.common, "planning", [&] {
+    return options.radius ? optimistic_plan(model, options)
+                          : make_plan(model, options.plan, options.common.parallelism());
+  });
+  plan.warnings = warnings;
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
   if (!options.output.empty()) write_plan(options.output, plan);

@@ -67,6 +67,49 @@ class Learn(CliCase):
         failures = [episode["failure"] for episode in record["episodes"] if "failure" in episode]
         self.assertTrue(all(text.startswith("row (") for text in failures), failures)
 
+    def blind_model(self):
+        """Sensors that cannot tell the states apart, which the moment agents refuse"""
+        model = self.model("network-link")
+        rows = len(model["observations"])
+        model["observation"] = [[[1 / rows] * rows for _ in action]
+                                for action in model["observation"]]
+        self.write_model("blind.json", model)
+
+    def test_an_agent_that_cannot_play_is_named_and_left_out(self):
+        self.blind_model()
+        agents = "oas-ucrl,uniform,sm-ucrl,oas-ucrl-ml"
+        learn = ("learn", "blind.json", "--agent", agents, *QUICK, "--runs", 2)
+        result = self.oas(*learn, "-o", "runs")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        warnings = result.stderr.splitlines()
+        self.assertEqual(len(warnings), 2, result.stderr)
+        for agent, line in zip(("oas-ucrl", "sm-ucrl"), warnings):
+            self.assertRegex(line, f"^warning: {agent} cannot play: .*(dependent|rank|tell)")
+            self.assertRegex(result.stdout, f"(?m)^  {agent} +left out ")
+        names = sorted(path.name for path in (self.folder / "runs").iterdir())
+        self.assertEqual(names, [f"{agent}-{run}.{kind}" for agent in ("oas-ucrl-ml", "uniform")
+                                 for run in (0, 1) for kind in ("csv", "json")])
+        records = json.loads(self.oas(*learn, "--json").stdout)
+        self.assertEqual([record["agent"] for record in records],
+                         ["uniform", "oas-ucrl-ml"] * 2 + ["oas-ucrl", "sm-ucrl"])
+        for record in records:
+            self.assertEqual("left_out" in record, "reward" not in record)
+
+    def test_agents_that_play_are_not_changed_by_those_that_do_not(self):
+        self.blind_model()
+        for agents, folder in (("uniform", "one"), ("oas-ucrl,uniform", "two")):
+            self.good("learn", "blind.json", "--agent", agents, *QUICK, "-o", folder)
+        self.assertEqual(self.read("one/uniform-0.csv"), self.read("two/uniform-0.csv"))
+
+    def test_when_no_agent_can_play(self):
+        self.blind_model()
+        self.bad("learn", "blind.json", "--agent", "oas-ucrl,sm-ucrl", *QUICK, "-o", "runs",
+                 says=["blind.json", "oas-ucrl cannot play: ", "sm-ucrl cannot play: "])
+        self.bad("learn", "pest-control", "--agent", "uniform,oas-ucrl", *QUICK, "--set",
+                 "first_episode=few", says=["oas-ucrl: first_episode is 'few'"])
+        self.bad("learn", "pest-control", "--agent", "uniform,seeu", *QUICK, "--set",
+                 "views=emission-columns", says=["seeu: ", "hidden state"])
+
     def test_the_model_may_stand_last(self):
         self.good("learn", *QUICK, "--agent", "uniform,myopic", "pest-control")
 

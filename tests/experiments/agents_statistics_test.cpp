@@ -52,9 +52,9 @@ std::vector<Result> play(const char* agent, std::vector<Setting> settings = {}) 
     options.steps = kSteps;
     options.checkpoints = 8;
     const LearningRun run = learn(instance.model, instance.oracle, options);
-    results.push_back({expected_regret(instance.oracle.gain, run.end()),
-                       expected_regret(instance.oracle.floor_gain, run.end()),
-                       expected_regret(instance.oracle.floor_gain, run.checkpoints.front())});
+    const Regrets end = regrets(instance.oracle, run.end());
+    results.push_back({end.expected, end.expected_floor,
+                       regrets(instance.oracle, run.checkpoints.front()).expected_floor});
   }
   return results;
 }

@@ -56,8 +56,8 @@ TEST(LearningRun, UniformLosesWhatItsChainSays) {
     const LearningRun run = learn(model, oracle, options_for("uniform", kSteps));
     const double expected = kSteps * (oracle.gain - uniform_gain(model));
     // The sum of advantages has the noise of b_t's path only; realised rewards have that of r too.
-    EXPECT_NEAR(expected_regret(oracle.gain, run.end()), expected, 0.02 * expected) << name;
-    EXPECT_NEAR(realised_regret(oracle.gain, run.end()), expected, 0.15 * expected) << name;
+    EXPECT_NEAR(regrets(oracle, run.end()).expected, expected, 0.02 * expected) << name;
+    EXPECT_NEAR(regrets(oracle, run.end()).realised, expected, 0.15 * expected) << name;
   }
 }
 
@@ -69,12 +69,34 @@ TEST(LearningRun, TheOracleHasNoRegret) {
     EXPECT_LE(oracle.floor_gain_error, kGap) << name;
     EXPECT_LT(oracle.floor_gain, oracle.gain);
     const LearningRun run = learn(model, oracle, options_for("oracle", 50'000));
-    EXPECT_NEAR(expected_regret(oracle.gain, run.end()), 0.0, 2.0) << name;
+    EXPECT_NEAR(regrets(oracle, run.end()).expected, 0.0, 2.0) << name;
     // The same random numbers, the same policy but for its grid: nearly the same rewards.
     EXPECT_NEAR(run.oracle_rewards.back() - run.end().reward, 0.0, 20.0) << name;
     const LearningRun floored = learn(model, oracle, options_for("oracle-floor", 50'000));
-    EXPECT_NEAR(expected_regret(oracle.floor_gain, floored.end()), 0.0, 20.0) << name;
-    EXPECT_GT(expected_regret(oracle.gain, floored.end()), 100.0) << name;
+    EXPECT_NEAR(regrets(oracle, floored.end()).expected_floor, 0.0, 2.0) << name;
+    EXPECT_GT(regrets(oracle, floored.end()).expected, 100.0) << name;
+  }
+}
+
+// A gain and the bias of another policy do not go together: their regret is the bias of a path,
+// which has either sign. The policy that a regret is about has none, at any checkpoint.
+TEST(LearningRun, NoPolicyHasRegretAgainstItself) {
+  for (const char* name : {"pest-control", "network-link"}) {
+    const Pomdp model = make_problem(name);
+    for (const double floor : {0.0, 0.02, 0.1, 0.3}) {
+      const RegretOracle oracle(model, {.floor = floor, .gap = kGap}, Parallelism{1});
+      LearningOptions options = options_for("oracle-floor", 50'000);
+      options.settings = {{"iota", fmt::format("{}", floor)},
+                          {"resolution", fmt::format("{}", oracle.floor_plan.resolution)}};
+      const LearningRun run = learn(model, oracle, options);
+      for (const Checkpoint& at : run.checkpoints) {
+        const double bound = static_cast<double>(at.step) * (oracle.floor_gain_error + kGap);
+        EXPECT_NEAR(regrets(oracle, at).expected_floor, 0.0, bound) << name << ", floor " << floor;
+      }
+      if (floor == 0.0) {
+        EXPECT_EQ(regrets(oracle, run.end()).expected, regrets(oracle, run.end()).expected_floor);
+      }
+    }
   }
 }
 
@@ -110,12 +132,17 @@ TEST(LearningRun, TheRecordTellsEachEpisode) {
   const RegretOracle oracle = oracle_of(model);
   LearningOptions options = options_for("oas-ucrl", 10'000);
   options.settings = {{"first_episode", "500"}};
-  const nlohmann::ordered_json record = run_to_json(learn(model, oracle, options), model, oracle);
+  const LearningRun run = learn(model, oracle, options);
+  const nlohmann::ordered_json record = run_to_json(run, model, oracle);
   EXPECT_EQ(record["format"], "oas-run/1");
   EXPECT_EQ(record["settings"]["first_episode"], "500");
-  EXPECT_NEAR(
-      record["expected_regret"].get<double>() - record["expected_regret_floor"].get<double>(),
-      10'000 * (oracle.gain - oracle.floor_gain), 1e-6);
+  const Regrets regret = regrets(oracle, run.end());
+  EXPECT_EQ(record["realised_regret"], regret.realised);
+  EXPECT_EQ(record["expected_regret"], regret.expected);
+  EXPECT_EQ(record["realised_regret_floor"], regret.realised_floor);
+  EXPECT_EQ(record["expected_regret_floor"], regret.expected_floor);
+  EXPECT_NEAR(regret.realised - regret.realised_floor, 10'000 * (oracle.gain - oracle.floor_gain),
+              1e-6);
   ASSERT_EQ(record["episodes"].size(), 5u);  // 500 · (1 + 2 + 4 + 8) = 7500, then the fifth
   EXPECT_FALSE(record["episodes"][0].contains("error"));
   EXPECT_GT(record["episodes"][1]["error"].get<double>(), 0.0);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent_contract.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/learning/agents.hpp"
@@ -17,91 +18,16 @@
 namespace oas {
 namespace {
 
+using test::Case;
 using test::kFailureProbability;
+using test::kSteps;
+using test::make_model;
+using test::play;
+using test::Play;
+using test::quick_settings;
+using test::Row;
 
-constexpr int kSteps = 3000;
-
-struct Case {
-  std::string agent;
-  Timing timing = Timing::before;
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> list;
-  for (const AgentInfo& info : agents()) {
-    for (const Timing timing : {Timing::before, Timing::after}) {
-      if (plays(info, timing)) list.push_back({std::string(info.name), timing});
-    }
-  }
-  return list;
-}
-
-std::string case_name(const testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.agent + "_" + std::string(to_string(info.param.timing));
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return name;
-}
-
-// Settings that put several episodes into kSteps steps, for the agents that have them.
-std::vector<Setting> quick_settings(const std::string& agent) {
-  const std::vector<Setting> wanted = {{"first_episode", "150"},
-                                       {"resolution", "6"},
-                                       {"tau1", "60"},
-                                       {"tau2", "120"},
-                                       {"particles", "20"}};
-  std::vector<Setting> settings;
-  for (const SettingInfo& known : find_agent(agent).settings()) {
-    for (const Setting& setting : wanted) {
-      if (setting.name == known.name) settings.push_back(setting);
-    }
-  }
-  return settings;
-}
-
-Pomdp make_model(Timing timing, std::uint64_t seed = 5) {
-  test::RandomModelOptions options;
-  options.timing = timing;
-  options.num_actions = 3;
-  options.min_alpha = 0.2;
-  options.concentration = 1.0;
-  return test::random_model(options, seed);
-}
-
-struct Row {
-  int action;
-  double propensity;
-  int observation;
-
-  friend bool operator==(const Row&, const Row&) = default;
-};
-
-struct Play {
-  std::vector<Row> rows;
-  std::vector<std::vector<double>> probabilities;
-};
-
-// `count` more steps of an agent that is already under way.
-Play play(AnyAgent& agent, Environment& environment, Rng& rng, int num_actions, int count) {
-  Play done;
-  std::vector<double> policy(static_cast<std::size_t>(num_actions));
-  for (int t = 0; t < count; ++t) {
-    agent.probabilities(policy);
-    done.probabilities.push_back(policy);
-    const Choice choice = agent.act(rng);
-    const Environment::Outcome outcome = environment.step(choice.action);
-    agent.observe(outcome.observation);
-    done.rows.push_back({choice.action.value(), choice.propensity, outcome.observation.value()});
-  }
-  return done;
-}
-
-class AgentContract : public testing::TestWithParam<Case> {
- protected:
-  [[nodiscard]] AnyAgent make() const {
-    return make_agent(GetParam().agent, model_, quick_settings(GetParam().agent));
-  }
-  Pomdp model_ = make_model(GetParam().timing);
-};
+class AgentContract : public test::AgentContract {};
 
 TEST_P(AgentContract, SameSeedSameRows) {
   std::vector<Row> rows[2];
@@ -254,7 +180,7 @@ TEST_P(AgentContract, RefusesWhatItDoesNotKnow) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AgentContract, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(All, AgentContract, testing::ValuesIn(test::cases()), test::case_name);
 
 TEST(AgentTable, EveryAgentPlaysEveryNamedProblemOfItsTiming) {
   for (const ProblemInfo& problem : problems()) {

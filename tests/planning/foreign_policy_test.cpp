@@ -288,5 +288,36 @@ TEST(PlanExport, VectorsActAsThePlanAtReachedBeliefs) {
   }
 }
 
+// Many beliefs can be reached, few are met: a graph that merges all that can be reached until they
+// fit is far from the plan. What is returned is judged, and it is the better of two.
+TEST(PlanExport, GraphsInWideBeliefSpaces) {
+  RandomModelOptions wide;
+  wide.timing = Timing::after;
+  wide.num_states = 8;
+  wide.num_actions = 4;
+  wide.num_observations = 4;
+  wide.concentration = 0.2;
+  wide.reward = Reward::Kind::by_action_state;
+  int met = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    PlanOptions options;
+    options.planner = "point";
+    options.point.num_beliefs = 60;
+    options.simulation.steps = 20'000;
+    const Plan plan = make_plan(random_model(wide, seed), options);
+    ExportOptions few;
+    few.max_nodes = 40;
+    const ExportedGraph graph = export_graph(plan, few);
+    EXPECT_EQ(graph.value.gain, evaluate_graph(plan.model, graph.graph, 0).gain);
+    EXPECT_FALSE(graph.worse_than(plan)) << seed << ": " << graph.value.gain;
+    EXPECT_LE(graph.value.gain, plan.gain_upper + 1e-9) << seed;
+    met += graph.of_met_beliefs ? 1 : 0;  // the other graph was worse by a hundredth
+    Plan better = plan;
+    better.gain_lower = better.gain_upper = 1.02 * graph.value.gain;
+    EXPECT_TRUE(graph.worse_than(better)) << seed;
+  }
+  EXPECT_GE(met, 5);
+}
+
 }  // namespace
 }  // namespace oas::test

@@ -66,6 +66,75 @@ class Story(CliCase):
         self.good("evaluate", "pest-control", "plan.json", "--steps", 6400)
 
 
+class Warnings(CliCase):
+    def undetermined(self, rows):
+        """An estimate whose log did not determine some rows"""
+        model = self.model("pest-control")
+        names = [(a, s) for a in model["actions"] for s in model["states"]]
+        flagged = [{"action": a, "state": s, "reason": "no pair"} for a, s in names[:rows]]
+        self.write_model("learned.json", {**model, "estimate": {"estimator": "oas",
+                                                                "flagged_rows": flagged}})
+        return names[:rows]
+
+    def test_rows_that_the_log_did_not_determine(self):
+        names = self.undetermined(2)
+        total = len(self.model("pest-control")["actions"]) * 2
+        rows = ", ".join(f"({a}, {s})" for a, s in names)
+        text = (f"learned.json: its log did not determine 2 of the {total} rows (action, state) of "
+                f"the transition model: {rows}; the plan may rest on them")
+        result = self.oas("plan", "learned.json", "--steps", 6400, "-o", "plan.json", "--json")
+        self.assertEqual((result.returncode, result.stderr), (0, f"warning: {text}\n"))
+        self.assertEqual(json.loads(result.stdout)["warnings"], [text])
+        self.assertEqual(json.loads(self.read("plan.json"))["warnings"], [text])
+        again = self.oas("evaluate", "pest-control", "plan.json", "--steps", 6400, "--json")
+        self.assertEqual(again.stderr, f"warning: plan.json: made with a warning: {text}\n")
+        self.assertEqual(len(json.loads(again.stdout)["warnings"]), 1)
+        for verb in (("plan", "learned.json", "--all", "--steps", 6400),
+                     ("evaluate", "learned.json", "plan.json", "--steps", 6400),
+                     ("learn", "learned.json", "--agent", "uniform", "--steps", 100,
+                      "--oracle-gap", 1e-2)):
+            self.assertIn("did not determine 2 of the", self.oas(*verb).stderr)
+        quiet = self.oas("plan", "learned.json", "--steps", 6400, "-q")
+        self.assertEqual(quiet.stderr, "")
+
+    def test_many_rows_are_counted_and_some_named(self):
+        model = self.model("robot-corridor")
+        flagged = [{"action": a, "state": s, "reason": "no pair"} for a in model["actions"]
+                   for s in model["states"]]
+        self.write_model("learned.json", {**model, "estimate": {"estimator": "oas",
+                                                                "flagged_rows": flagged}})
+        result = self.oas("plan", "learned.json", "--grid", 6, "--steps", 6400)
+        self.assertIn(f"did not determine {len(flagged)} of the {len(flagged)} rows", result.stderr)
+        self.assertEqual(result.stderr.count("), ("), 4)
+        self.assertIn(", …; the plan", result.stderr)
+
+    def test_determined_estimates_and_plain_models_are_not_warned_of(self):
+        self.undetermined(0)
+        for model in ("learned.json", "pest-control"):
+            self.assertEqual(self.oas("plan", model, "--steps", 6400).stderr, "")
+
+    def test_what_is_written_is_judged_by_what_the_plan_promised(self):
+        self.good("plan", "spectrum-access", "--steps", 6400, "-o", "plan.json")
+        plan = json.loads(self.read("plan.json"))
+        for file in ("plan.pg", "plan.policy"):
+            if file == "plan.policy" and plan["model"]["timing"] == "before":
+                continue
+            good = self.oas("convert", "plan.json", file, "--json")
+            self.assertEqual((good.returncode, good.stderr), (0, ""), file)
+            self.assertFalse(json.loads(good.stdout)["worse_than_plan"])
+        high = {**plan, "gain_lower": 9.1, "gain_upper": 9.2}
+        self.write("high.json", json.dumps(high))
+        bad = self.oas("convert", "high.json", "bad.pg", "--json")
+        self.assertEqual(bad.returncode, 0, bad.stderr)
+        found = json.loads(bad.stdout)
+        self.assertTrue(found["worse_than_plan"])
+        self.assertEqual((found["plan_gain_lower"], found["plan_gain_upper"]), (9.1, 9.2))
+        self.assertEqual(bad.stderr, f"warning: bad.pg: its gain is {found['gain']:.6g}, while "
+                         "that of high.json is at least 9.1\n")
+        exact = self.good_json("evaluate", "spectrum-access", "bad.pg", "--start-node", 0)["exact"]
+        self.assertAlmostEqual(found["gain"], exact, delta=1e-12)
+
+
 class Errors(CliCase):
     def test_bad_input_is_named_and_leaves_nothing(self):
         self.bad("plan", "pest-control", "--iota", 0.7, "-o", "p.json", says=["0.7"])

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <regex>
+#include <string>
+#include <vector>
+
 #include "oas/core/contracts.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
@@ -20,6 +25,40 @@ PlanOptions options_for(const char* planner, double iota) {
   options.simulation.steps = 20'000;
   options.point.num_beliefs = 120;
   return options;
+}
+
+// The numbers that stand behind the word "gain" in a text.
+std::vector<double> gains_in(const std::string& text) {
+  std::vector<double> gains;
+  const std::regex pattern(R"(gain[^0-9.;-]*(-?[0-9.]+(e[-+]?[0-9]+)?))");
+  for (std::sregex_iterator found(text.begin(), text.end(), pattern), end; found != end; ++found) {
+    gains.push_back(std::stod((*found)[1]));
+  }
+  return gains;
+}
+
+// The first state earns 1 and is left for ever: what the increments say at the beliefs that were
+// met is no gain, and may lie far above the bound.
+TEST(PointBased, NoGainThatIsPrintedContradictsTheBound) {
+  EXPECT_EQ(gains_in("the span settled at 0.2, gain 0.0820 there"), (std::vector<double>{0.082}));
+  const Pomdp fading =
+      test::make_model(Timing::after, 2, 1, 2, {0.99, 0.01, 0.0, 1.0}, {1.0, 0.0, 0.0, 1.0},
+                       Reward::by_action_state({1.0, 0.0}), {1.0, 0.0});
+  std::vector<Pomdp> models = {fading};
+  for (std::uint64_t seed = 0; seed < 5; ++seed) models.push_back(test::random_model({}, seed));
+  for (const Pomdp& model : models) {
+    for (const int sweeps : {1, 20, 2000}) {
+      PlanOptions options = options_for("point", 0.0);
+      options.point.max_sweeps = sweeps;
+      options.point.num_beliefs = 5;
+      const Plan plan = make_plan(model, options);
+      for (const std::string& text : {plan.message, plan.brief()}) {
+        for (const double gain : gains_in(text)) {
+          EXPECT_LE(gain, plan.gain_upper + 1e-5 * std::abs(plan.gain_upper)) << text;
+        }
+      }
+    }
+  }
 }
 
 // Where a grid is possible, both planners find the same gain.

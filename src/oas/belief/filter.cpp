@@ -1,11 +1,14 @@
 #include "oas/belief/filter.hpp"
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas {
 
 BeliefFilter::BeliefFilter(const Pomdp& model)
     : kernel_(model, model.transition(), Matrix(0, model.num_states())),
+      num_actions_(model.num_actions()),
+      num_observations_(model.num_observations()),
       start_(model.start()),
       belief_(static_cast<std::size_t>(kernel_.stride())),
       scratch_(belief_.size()) {
@@ -24,6 +27,8 @@ void BeliefFilter::reset(const Belief& belief) {
 }
 
 double BeliefFilter::update(Action action, Observation observation) {
+  check_action(action, num_actions_);
+  check_observation(observation, num_observations_);
   if (observation == kMissing) {
     kernel_.predict(belief_.data(), action, nullptr, scratch_.data());
     return 1.0;

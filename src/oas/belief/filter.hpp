@@ -23,7 +23,8 @@ class BeliefFilter {
   void reset(const Belief& belief);
 
   /// Takes in one row; returns P(observation | rows so far, action), 1 for kMissing. On 0 (the
-  /// model says this cannot happen) the observation is skipped and the filter stays usable.
+  /// model says this cannot happen) the observation is skipped and the filter stays usable. Throws
+  /// InvalidArgument on an index that does not exist, and has changed nothing then.
   double update(Action action, Observation observation);
 
   [[nodiscard]] std::span<const double> belief() const {
@@ -32,6 +33,8 @@ class BeliefFilter {
 
  private:
   FilterKernel<0> kernel_;
+  int num_actions_;
+  int num_observations_;
   std::vector<double> start_;
   std::vector<double> belief_;
   std::vector<double> scratch_;

@@ -44,7 +44,8 @@ class FilterKernel {
   /// Replaces `belief` (stride() doubles) by the next one and fills `scores` (score_storage()
   /// doubles). Returns P(o | belief, a). An observation of probability 0 carries no information
   /// under this model: it is skipped (b' = T_aᵀ b) and 0 is returned. `scratch` holds stride()
-  /// doubles and is only used when N = 0.
+  /// doubles and is only used when N = 0. Indices are not checked, here and below: BeliefFilter
+  /// does that, and knows kMissing.
   double update(double* belief, int action, int observation, double* scores,
                 double* scratch = nullptr) const;
 

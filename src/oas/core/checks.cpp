@@ -63,4 +63,15 @@ void check_finite(std::span<const double> values, std::string_view what) {
   }
 }
 
+void check_action(Action action, int num_actions) {
+  OAS_REQUIRE(action >= 0 && action < num_actions, "action is {}; there are {} actions",
+              action.value(), num_actions);
+}
+
+void check_observation(Observation observation, int num_observations) {
+  OAS_REQUIRE(observation >= kMissing.value() && observation < num_observations,
+              "observation is {}; there are {} observations", observation.value(),
+              num_observations);
+}
+
 }  // namespace oas

@@ -3,6 +3,8 @@
 #include <span>
 #include <string_view>
 
+#include "oas/core/index.hpp"
+
 namespace oas {
 
 /// Rows that should sum to one may be off by this much (absolute); text files carry rounded
@@ -18,5 +20,11 @@ void check_row_stochastic(std::span<const double> values, int columns, std::stri
 
 /// Throws InvalidArgument naming `what`, the index and the value unless all are finite.
 void check_finite(std::span<const double> values, std::string_view what);
+
+/// Throws InvalidArgument naming the value unless it is one of so many actions.
+void check_action(Action action, int num_actions);
+
+/// Throws InvalidArgument naming the value unless it is one of so many observations or kMissing.
+void check_observation(Observation observation, int num_observations);
 
 }  // namespace oas

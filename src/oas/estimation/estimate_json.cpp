@@ -179,6 +179,21 @@ EstimateDocument read_estimate(const std::string& path) {
   return parse_estimate(read_text_file(path), path);
 }
 
+std::vector<UndeterminedRow> parse_undetermined_rows(std::string_view text,
+                                                     const std::string& file) {
+  const Json json = parse_json(text, file);
+  const JsonView root(json, file);
+  std::vector<UndeterminedRow> rows;
+  if (!root.has("estimate") || !root.at("estimate").has("flagged_rows")) return rows;
+  const JsonView flagged = root.at("estimate").at("flagged_rows");
+  for (std::size_t i = 0; i < flagged.size(); ++i) {
+    const JsonView row = flagged.at(i);
+    rows.push_back(
+        {row.at("action").as_string(), row.at("state").as_string(), row.at("reason").as_string()});
+  }
+  return rows;
+}
+
 void write_estimate(const std::string& path, const Pomdp& model,
                     const TransitionEstimate& estimate) {
   write_text_file(path, dump_json(estimate_to_json(model, estimate)));

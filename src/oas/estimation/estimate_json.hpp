@@ -34,6 +34,16 @@ struct EstimateDocument {
 [[nodiscard]] EstimateDocument parse_estimate(std::string_view text, const std::string& file);
 [[nodiscard]] EstimateDocument read_estimate(const std::string& path);
 
+/// A row of the transition model that the log of an estimate did not determine.
+struct UndeterminedRow {
+  std::string action;
+  std::string state;
+  std::string reason;
+};
+/// Those that a document tells of: none for a plain model. Throws ParseError.
+[[nodiscard]] std::vector<UndeterminedRow> parse_undetermined_rows(std::string_view text,
+                                                                   const std::string& file);
+
 /// Writes it; the file appears complete or not at all.
 void write_estimate(const std::string& path, const Pomdp& model,
                     const TransitionEstimate& estimate);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 
@@ -24,6 +25,29 @@ constexpr std::int64_t kMoveShare = 32;
 std::vector<double> flat_array(const JsonView& view, std::size_t size) {
   const std::array<int, 1> extents = {static_cast<int>(size)};
   return view.as_array(extents);
+}
+
+// More than any log has; sums of a few such numbers are far from the limits of integers.
+constexpr std::int64_t kMostRows = std::int64_t{1} << 50;
+
+std::int64_t count_in(const JsonView& view, std::int64_t most) {
+  const std::int64_t value = view.as_integer();
+  if (value < 0 || value > most) {
+    view.fail(fmt::format("{} does not lie between 0 and {}", value, most));
+  }
+  return value;
+}
+
+// [row][n][stride]: over n every particle has a distribution.
+void check_distributions(std::span<const double> values, std::size_t n, std::size_t stride,
+                         std::string_view what) {
+  std::vector<double> one(n);
+  for (std::size_t row = 0; row < values.size(); row += n * stride) {
+    for (std::size_t i = 0; i < stride; ++i) {
+      for (std::size_t s = 0; s < n; ++s) one[s] = values[row + s * stride + i];
+      check_simplex(one, what);
+    }
+  }
 }
 
 }  // namespace
@@ -260,36 +284,73 @@ nlohmann::ordered_json ParticlePosterior::save() const {
 }
 
 void ParticlePosterior::load(const JsonView& state) {
+  constexpr std::array<std::string_view, 11> kKeys = {
+      "transition", "belief", "weights",      "lineage", "next_lineage", "collapsed",
+      "last_move",  "rows",   "window_start", "past",    "report"};
+  state.require_keys(kKeys);
+  const std::size_t n = start_.size();
   population_.transition = flat_array(state.at("transition"), population_.transition.size());
+  check_distributions(population_.transition, n, filter_.stride(), "transition");
   population_.belief = flat_array(state.at("belief"), population_.belief.size());
+  check_distributions(population_.belief, n, filter_.stride(), "belief");
   weights_.load(state.at("weights"));
-  const std::vector<double> lineage = flat_array(state.at("lineage"), lineage_.size());
-  std::transform(lineage.begin(), lineage.end(), lineage_.begin(),
-                 [](double value) { return static_cast<std::int64_t>(value); });
-  next_lineage_ = state.at("next_lineage").as_integer();
+  load_report(state.at("report"));
+  next_lineage_ = count_in(state.at("next_lineage"), kMostRows);
+  const JsonView lineage = state.at("lineage");
+  if (lineage.size() != lineage_.size()) lineage.fail("one entry per particle is expected");
+  for (std::size_t i = 0; i < lineage_.size(); ++i) {
+    lineage_[i] = count_in(lineage.at(i), next_lineage_ - 1);
+  }
   collapsed_ = state.at("collapsed").as_bool();
-  last_move_ = state.at("last_move").as_integer();
-  const JsonView rows = state.at("rows");
+  last_move_ = count_in(state.at("last_move"), report_.rows);
+  load_rows(state.at("rows"));
+  window_start_ = flat_array(state.at("window_start"), n);
+  check_simplex(window_start_, "window_start");
+  const JsonView past = state.at("past");
+  past_.concentration() = flat_array(past, past_.concentration().size());
+  for (std::size_t e = 0; e < past_.concentration().size(); ++e) {
+    const double value = past_.concentration()[e];
+    if (!(value > 0.0 && value <= kMostRows)) past.at(e).fail("no concentration");
+  }
+}
+
+void ParticlePosterior::load_rows(const JsonView& rows) {
   if (rows.size() % 2 != 0 || rows.size() > 2 * static_cast<std::size_t>(options_.window)) {
     rows.fail("pairs of action and observation, at most as many as the window has, are expected");
   }
   const std::vector<double> numbers = flat_array(rows, rows.size());
   rows_.clear();
   for (std::size_t i = 0; i < numbers.size(); i += 2) {
-    rows_.push_back({Action{numbers[i]}, Observation{numbers[i + 1]}});
+    const double action = numbers[i];
+    const double observation = numbers[i + 1];
+    const bool whole = action == std::floor(action) && observation == std::floor(observation);
+    const bool new_run = action == kNewRun && observation == kMissing;
+    if (!whole || !(new_run || (action >= 0 && action < filter_.num_actions())) ||
+        observation < kMissing || observation >= filter_.num_observations()) {
+      rows.at(i).fail(
+          fmt::format("there is no action {} with observation {}", action, observation));
+    }
+    rows_.push_back({Action{action}, Observation{observation}});
   }
-  window_start_ = flat_array(state.at("window_start"), window_start_.size());
-  past_.concentration() = flat_array(state.at("past"), past_.concentration().size());
-  const JsonView report = state.at("report");
-  report_.rows = report.at("rows").as_integer();
-  report_.resamplings = report.at("resamplings").as_integer();
-  report_.summaries = report.at("summaries").as_integer();
-  report_.impossible = report.at("impossible").as_integer();
-  report_.collapsed = report.at("collapsed").as_integer();
-  report_.proposed = report.at("proposed").as_integer();
-  report_.accepted = report.at("accepted").as_integer();
-  report_.distinct = static_cast<int>(report.at("distinct").as_integer());
+}
+
+void ParticlePosterior::load_report(const JsonView& report) {
+  constexpr std::array<std::string_view, 9> kKeys = {"rows",       "resamplings", "summaries",
+                                                     "impossible", "collapsed",   "proposed",
+                                                     "accepted",   "distinct",    "lowest_ess"};
+  report.require_keys(kKeys);
+  report_.rows = count_in(report.at("rows"), kMostRows);
+  report_.resamplings = count_in(report.at("resamplings"), kMostRows);
+  report_.summaries = count_in(report.at("summaries"), report_.rows);
+  report_.impossible = count_in(report.at("impossible"), report_.rows);
+  report_.collapsed = count_in(report.at("collapsed"), report_.rows);
+  report_.proposed = count_in(report.at("proposed"), kMostRows);
+  report_.accepted = count_in(report.at("accepted"), report_.proposed);
+  report_.distinct = static_cast<int>(count_in(report.at("distinct"), num_particles()));
   report_.lowest_ess = report.at("lowest_ess").as_double();
+  if (!(report_.lowest_ess > 0.0 && report_.lowest_ess <= num_particles() + 1e-6)) {
+    report.at("lowest_ess").fail("no effective number of particles");
+  }
 }
 
 }  // namespace oas

@@ -143,6 +143,7 @@ class ParticlePosterior {
   [[nodiscard]] bool collapsed() const { return collapsed_; }
 
   /// The whole state; load() into a posterior made with the same arguments continues bit for bit.
+  /// It checks all that it reads and throws InvalidArgument; the posterior is then of no more use.
   [[nodiscard]] nlohmann::ordered_json save() const;
   void load(const JsonView& state);
 
@@ -155,6 +156,8 @@ class ParticlePosterior {
 
   ParticlePosterior(const Pomdp& sensors, const ParticleOptions& options, int particles);
 
+  void load_rows(const JsonView& rows);
+  void load_report(const JsonView& report);
   void count_row(double probability);
   void count_models();
   bool look_for_collapse();

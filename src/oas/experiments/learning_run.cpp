@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
@@ -12,6 +14,7 @@
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/simulation/environment.hpp"
+#include "oas/simulation/policies.hpp"
 
 namespace oas {
 
@@ -29,8 +32,11 @@ Plan oracle_plan(const Pomdp& model, double floor, double gap, Parallelism paral
   return make_plan(model, options, parallelism);
 }
 
+// The simulated mean, which noise may carry beyond the bound that is proved.
+double gain_of(const Plan& plan) { return std::min(plan.certificate.mean, plan.gain_upper); }
+
 double error_of(const Plan& plan) {
-  return std::max(plan.gain_upper - plan.certificate.mean, plan.certificate.mean - plan.gain_lower);
+  return std::max(plan.gain_upper - gain_of(plan), gain_of(plan) - plan.gain_lower);
 }
 
 // Whether `step` is one of the equally spaced checkpoints, of which the last is the last step.
@@ -56,6 +62,45 @@ std::vector<double> play_oracle(const Pomdp& model, const RegretOracle& oracle,
   return rewards;
 }
 
+// Adds up what the steps of a run are worth in the eyes of one plan: Σ_t [Σ_a π_t(a) Q(b_t,a) -
+// v(b_t)].
+class Judge {
+ public:
+  explicit Judge(const Plan& plan)
+      : look_ahead_(plan), values_(static_cast<std::size_t>(plan.model.num_actions())) {}
+
+  void add(std::span<const double> belief, std::span<const double> policy) {
+    look_ahead_.action_values(belief, values_);
+    worth_ -= look_ahead_.bias(belief);
+    for (std::size_t a = 0; a < values_.size(); ++a) worth_ += policy[a] * values_[a];
+  }
+  [[nodiscard]] double worth() const { return worth_; }
+
+ private:
+  LookAhead look_ahead_;
+  std::vector<double> values_;
+  double worth_ = 0.0;
+};
+
+// The policies with and without floor, which are one where there is no floor.
+class Judges {
+ public:
+  explicit Judges(const RegretOracle& oracle) : free_(oracle.plan) {
+    if (oracle.floor > 0.0) floored_.emplace(oracle.floor_plan);
+  }
+
+  void add(std::span<const double> belief, std::span<const double> policy, Checkpoint& at) {
+    free_.add(belief, policy);
+    if (floored_) floored_->add(belief, policy);
+    at.expected_reward = free_.worth();
+    at.expected_reward_floor = floored_ ? floored_->worth() : free_.worth();
+  }
+
+ private:
+  Judge free_;
+  std::optional<Judge> floored_;
+};
+
 Json episode_to_json(const Episode& episode, const Pomdp& model) {
   Json entry = {{"start", episode.start},
                 {"length", episode.length},
@@ -79,12 +124,14 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
 RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
                            Parallelism parallelism)
     : plan(oracle_plan(model, 0.0, options.gap, parallelism)),
-      gain(plan.certificate.mean),
+      floor_plan(options.floor > 0.0 ? oracle_plan(model, options.floor, options.gap, parallelism)
+                                     : plan),
+      gain(gain_of(plan)),
       gain_error(error_of(plan)),
-      floor(options.floor) {
-  const Plan floored = oracle_plan(model, floor, options.gap, parallelism);
-  floor_gain = floored.certificate.mean;
-  floor_gain_error = error_of(floored);
+      floor(options.floor),
+      floor_gain(gain_of(floor_plan)),
+      floor_gain_error(error_of(floor_plan)) {
+  check_floor(floor, model.num_actions());
 }
 
 void LearningOptions::validate() const {
@@ -92,12 +139,11 @@ void LearningOptions::validate() const {
   OAS_REQUIRE(checkpoints >= 1, "checkpoints is {}; at least 1 is needed", checkpoints);
 }
 
-double realised_regret(double gain, const Checkpoint& at) {
-  return static_cast<double>(at.step) * gain - at.reward;
-}
-
-double expected_regret(double gain, const Checkpoint& at) {
-  return static_cast<double>(at.step) * gain - at.expected_reward;
+Regrets regrets(const RegretOracle& oracle, const Checkpoint& at) {
+  const double best = static_cast<double>(at.step) * oracle.gain;
+  const double best_floor = static_cast<double>(at.step) * oracle.floor_gain;
+  return {best - at.reward, best - at.expected_reward, best_floor - at.reward,
+          best_floor - at.expected_reward_floor};
 }
 
 LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const LearningOptions& options,
@@ -115,17 +161,13 @@ LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const Learning
   run.oracle_rewards = play_oracle(model, oracle, options);
   Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
   Rng rng({options.seed, options.replication, Role::agent});
-  LookAhead look_ahead(oracle.plan);
+  Judges judges(oracle);
   BeliefFilter truth(model);
-  const auto num_actions = static_cast<std::size_t>(model.num_actions());
-  std::vector<double> policy(num_actions);
-  std::vector<double> values(num_actions);
+  std::vector<double> policy(static_cast<std::size_t>(model.num_actions()));
   Checkpoint at;
   for (at.step = 1; at.step <= options.steps; ++at.step) {
     agent.probabilities(policy);
-    look_ahead.action_values(truth.belief(), values);
-    at.expected_reward -= look_ahead.bias(truth.belief());
-    for (std::size_t a = 0; a < num_actions; ++a) at.expected_reward += policy[a] * values[a];
+    judges.add(truth.belief(), policy, at);
     const Choice choice = agent.act(rng);
     const Environment::Outcome outcome = environment.step(choice.action);
     if (reveal) agent.reveal(outcome.state);
@@ -153,17 +195,18 @@ std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle) {
   std::string text;
   for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
     const Checkpoint& at = run.checkpoints[i];
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{}\n", run.options.agent, run.options.seed,
-                    run.options.replication, at.step, at.reward, realised_regret(oracle.gain, at),
-                    expected_regret(oracle.gain, at), realised_regret(oracle.floor_gain, at),
-                    expected_regret(oracle.floor_gain, at), run.oracle_rewards[i] - at.reward);
+    const Regrets regret = regrets(oracle, at);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", run.options.agent, run.options.seed,
+                        run.options.replication, at.step, at.reward, regret.realised,
+                        regret.expected, regret.realised_floor, regret.expected_floor,
+                        run.oracle_rewards[i] - at.reward);
   }
   return text;
 }
 
 Json run_to_json(const LearningRun& run, const Pomdp& model, const RegretOracle& oracle) {
   const Checkpoint& last = run.end();
+  const Regrets regret = regrets(oracle, last);
   Json settings = Json::object();
   for (const Setting& setting : run.options.settings) settings[setting.name] = setting.value;
   Json record = {{"format", "oas-run/1"},
@@ -174,10 +217,10 @@ Json run_to_json(const LearningRun& run, const Pomdp& model, const RegretOracle&
                  {"seed", run.options.seed},
                  {"replication", run.options.replication},
                  {"reward", last.reward},
-                 {"realised_regret", realised_regret(oracle.gain, last)},
-                 {"expected_regret", expected_regret(oracle.gain, last)},
-                 {"realised_regret_floor", realised_regret(oracle.floor_gain, last)},
-                 {"expected_regret_floor", expected_regret(oracle.floor_gain, last)},
+                 {"realised_regret", regret.realised},
+                 {"expected_regret", regret.expected},
+                 {"realised_regret_floor", regret.realised_floor},
+                 {"expected_regret_floor", regret.expected_floor},
                  {"oracle_run_regret", run.oracle_rewards.back() - last.reward},
                  {"oracle_gain", oracle.gain},
                  {"oracle_gain_error", oracle.gain_error},

@@ -22,13 +22,15 @@ struct RegretOracleOptions {
   double gap = 1e-6;
 };
 
-/// What learners are judged by on one model: the best gain with and without floor, each with its
-/// error, and a bias v by which advantages are measured. Solved once per model.
+/// What learners are judged by on one model: the best policy with and without floor, each with its
+/// gain, the error of that, and the bias v by which advantages are measured. A gain goes with the
+/// bias of its own policy only. Solved once per model.
 struct RegretOracle {
   RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
                Parallelism parallelism = {});
 
   Plan plan;                ///< without floor
+  Plan floor_plan;          ///< with floor ι; `plan` where ι is 0
   double gain = 0.0;        ///< ρ* without floor
   double gain_error = 0.0;  ///< |true ρ* - gain| is at most this, at the plan's confidence level
   double floor = 0.0;       ///< ι
@@ -56,8 +58,9 @@ struct Checkpoint {
   std::int64_t step = 0;
   double reward = 0.0;
   /// Σ_t [Σ_a π_t(a) Q(b_t,a) - v(b_t)], b_t the belief under the true model: the expectation of
-  /// `reward` up to a bounded term, for any v, without its √T noise.
+  /// `reward` up to a bounded term, for any v, without its √T noise. v and Q of the best policy.
   double expected_reward = 0.0;
+  double expected_reward_floor = 0.0;  ///< the same with v and Q of the best policy with floor
 };
 
 /// A finished run.
@@ -72,10 +75,16 @@ struct LearningRun {
   [[nodiscard]] const Checkpoint& end() const { return checkpoints.back(); }
 };
 
-/// Regrets of a checkpoint against a gain ρ: T·ρ - Σ r, and T·ρ - expected_reward, which is
-/// Σ_t [ρ + v(b_t) - Σ_a π_t(a) Q(b_t,a)], the sum of advantages lost along the path.
-[[nodiscard]] double realised_regret(double gain, const Checkpoint& at);
-[[nodiscard]] double expected_regret(double gain, const Checkpoint& at);
+/// Regrets of a checkpoint, against the best policy and against the best with floor: with ρ, v, Q
+/// of that policy, realised T·ρ - Σ r, and expected Σ_t [ρ + v(b_t) - Σ_a π_t(a) Q(b_t,a)], the sum
+/// of advantages lost along the path, which is 0 for the policy itself.
+struct Regrets {
+  double realised = 0.0;
+  double expected = 0.0;
+  double realised_floor = 0.0;
+  double expected_floor = 0.0;
+};
+[[nodiscard]] Regrets regrets(const RegretOracle& oracle, const Checkpoint& at);
 
 /// Called at every checkpoint with the run so far; from the thread that runs it.
 using RunProgress = std::function<void(const LearningRun&)>;

@@ -135,7 +135,7 @@ constexpr std::array kAgents = {
               Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 static_cast<void>(options_from<NoOptions>(settings, "uniform"));
-                return AnyAgent(UniformAgent(sensors.num_actions()));
+                return AnyAgent(UniformAgent(sensors.num_actions(), sensors.num_observations()));
               },
               describe_options<NoOptions>},
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -18,8 +19,13 @@ namespace oas {
 /// next action will be drawn (A numbers; act() then draws from them), tell its episodes, save its
 /// whole state and go on from it bit for bit in an agent made with the same arguments. Records of
 /// past episodes are not part of the state.
+///
+/// observe() takes kMissing for a step whose observation was not seen: beliefs move without
+/// evidence and no sample goes across. An observation that does not exist throws InvalidArgument,
+/// and nothing has changed then. load() checks all that it reads and throws InvalidArgument; an
+/// AnyAgent has then not changed, an agent by itself may be loaded again or dropped.
 template <class T>
-concept LearningAgent = Agent<T> &&
+concept LearningAgent = Agent<T> && std::copyable<T> &&
     requires(T agent, const T& same, std::span<double> out, const JsonView& state) {
   agent.probabilities(out);
   { same.episodes() } -> std::convertible_to<std::span<const Episode>>;
@@ -79,7 +85,11 @@ struct AnyAgent::Holder final : AnyAgent::Interface {
   void probabilities(std::span<double> out) override { agent.probabilities(out); }
   [[nodiscard]] std::span<const Episode> episodes() const override { return agent.episodes(); }
   [[nodiscard]] nlohmann::ordered_json save() const override { return agent.save(); }
-  void load(const JsonView& state) override { agent.load(state); }
+  void load(const JsonView& state) override {
+    T loaded = agent;
+    loaded.load(state);
+    agent = std::move(loaded);
+  }
   [[nodiscard]] bool needs_hidden_state() const override {
     if constexpr (SeesHiddenState<T>) {
       return agent.needs_hidden_state();

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 #include "oas/simulation/policies.hpp"
 
 namespace oas {
@@ -14,10 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<double> numbers(const JsonView& view) {
-  const std::array<int, 1> extent = {static_cast<int>(view.size())};
-  return view.as_array(extent);
-}
+// Beyond this many times the largest reward rewards are lost in the rounding of a bias.
+constexpr double kLargestBias = 1e15;
 
 }  // namespace
 
@@ -74,6 +76,8 @@ void BeliefController::probabilities(double floor, std::span<double> out) {
 }
 
 void BeliefController::observe(Action action, Observation observation) {
+  check_action(action, sensors_.num_actions());
+  check_observation(observation, sensors_.num_observations());
   recent_.push_back({action, observation});
   if (recent_.size() > kHistory) recent_.pop_front();
   if (filter_) filter_->update(action, observation);
@@ -103,23 +107,35 @@ Json BeliefController::save() const {
 }
 
 void BeliefController::load(const JsonView& state) {
-  recent_.clear();
-  const std::vector<double> rows = numbers(state.at("recent"));
-  if (rows.size() % 2 != 0) state.at("recent").fail("an even number of entries is expected");
-  for (std::size_t i = 0; i < rows.size(); i += 2) {
-    recent_.push_back(
-        {Action{static_cast<int>(rows[i])}, Observation{static_cast<int>(rows[i + 1])}});
+  constexpr std::array<std::string_view, 4> kKeys = {"recent", "transition", "bias", "belief"};
+  state.require_keys(kKeys);
+  const int num_states = sensors_.num_states();
+  const auto rows =
+      detail::saved_rows(state.at("recent"), sensors_.num_actions(), sensors_.num_observations());
+  if (rows.size() > kHistory) {
+    state.at("recent").fail(fmt::format("{} rows, more than {}", rows.size(), kHistory));
   }
+  recent_.clear();
+  for (const detail::SavedRow& row : rows) recent_.push_back({row.action, row.observation});
   transition_.reset();
   look_ahead_.reset();
   filter_.reset();
   greedy_.reset();
+  solver_.reset();
+  bias_.clear();
   if (!state.has("transition")) return;
-  const TransitionModel transition(sensors_.num_states(), sensors_.num_actions(),
-                                   numbers(state.at("transition")), "transition");
-  adopt(transition, numbers(state.at("bias")));
+  const TransitionModel transition(
+      num_states, sensors_.num_actions(),
+      detail::saved_numbers(state.at("transition"),
+                            sensors_.num_actions() * num_states * num_states),
+      "transition");
+  const Belief belief(detail::saved_numbers(state.at("belief"), num_states));
+  const double largest =
+      sensors_.with_transition(transition).expected_reward().cwiseAbs().maxCoeff();
+  adopt(transition, detail::saved_numbers(state.at("bias"), grid().size(),
+                                          kLargestBias * std::max(1.0, largest)));
   // Filtering on from the stored belief, not from the recent rows, continues bit for bit.
-  filter_->reset(Belief(numbers(state.at("belief"))));
+  filter_->reset(belief);
 }
 
 }  // namespace oas

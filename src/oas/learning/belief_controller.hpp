@@ -44,7 +44,8 @@ class BeliefController {
   [[nodiscard]] Choice act(double floor, Rng& rng);
   /// The probabilities with which act() draws; A numbers.
   void probabilities(double floor, std::span<double> out);
-  /// Takes in one row.
+  /// Takes in one row, without evidence where the observation is kMissing. Throws InvalidArgument
+  /// on an index that does not exist, and has changed nothing then.
   void observe(Action action, Observation observation);
 
   [[nodiscard]] const BeliefGrid& grid() const { return solver_.grid(); }

@@ -1,6 +1,11 @@
 #include "oas/learning/fixed_model_agent.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "oas/core/checks.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 
 namespace oas {
 
@@ -44,10 +49,19 @@ Json FixedModelAgent::save() const {
 }
 
 void FixedModelAgent::load(const JsonView& state) {
-  last_ = Action{state.at("action").as_integer()};
+  constexpr std::array<std::string_view, 2> kKeys = {"action", "controller"};
+  state.require_keys(kKeys);
+  last_ = detail::saved_action(state, controller_.sensors().num_actions());
   controller_.load(state.at("controller"));
+  if (!controller_.ready()) state.at("controller").fail("there are no dynamics to play by");
+}
+
+void UniformAgent::observe(Observation observation) {
+  check_observation(observation, num_observations_);
 }
 
 Json UniformAgent::save() const { return Json::object(); }
+
+void UniformAgent::load(const JsonView& state) { state.require_keys({}); }
 
 }  // namespace oas

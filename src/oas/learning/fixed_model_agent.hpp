@@ -57,19 +57,21 @@ class FixedModelAgent {
 /// Every action with probability 1/A.
 class UniformAgent {
  public:
-  explicit UniformAgent(int num_actions) : policy_(num_actions), num_actions_(num_actions) {}
+  UniformAgent(int num_actions, int num_observations)
+      : policy_(num_actions), num_actions_(num_actions), num_observations_(num_observations) {}
   [[nodiscard]] Choice act(Rng& rng) { return policy_.act(rng); }
-  void observe(Observation /*observation*/) {}
+  void observe(Observation observation);
   void probabilities(std::span<double> out) {
     std::fill(out.begin(), out.end(), 1.0 / num_actions_);
   }
   [[nodiscard]] std::span<const Episode> episodes() const { return {}; }
   [[nodiscard]] nlohmann::ordered_json save() const;
-  void load(const JsonView& /*state*/) {}
+  void load(const JsonView& state);
 
  private:
   UniformPolicy policy_;
   int num_actions_;
+  int num_observations_;
 };
 
 }  // namespace oas

@@ -1,10 +1,14 @@
 #include "oas/learning/oas_ucrl.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/optimistic_planning.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/theory/estimation_bounds.hpp"
@@ -43,6 +47,7 @@ Choice OasUcrl::act(Rng& rng) {
 }
 
 void OasUcrl::observe(Observation observation) {
+  check_observation(observation, controller_.sensors().num_observations());
   moments_.add(last_, observation);
   controller_.observe(last_.action, observation);
   ++step_;
@@ -97,10 +102,21 @@ Json OasUcrl::save() const {
 }
 
 void OasUcrl::load(const JsonView& state) {
-  step_ = state.at("step").as_integer();
-  episode_ = state.at("episode").as_integer();
-  episode_end_ = state.at("episode_end").as_integer();
-  last_ = {Action{state.at("action").as_integer()}, state.at("propensity").as_double()};
+  constexpr std::array<std::string_view, 7> kKeys = {
+      "step", "episode", "episode_end", "action", "propensity", "moments", "controller"};
+  state.require_keys(kKeys);
+  constexpr std::int64_t kMostEpisodes = 50;  // each is twice as long as the one before
+  episode_ = detail::saved_integer(state.at("episode"), -1, kMostEpisodes);
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  for (std::int64_t k = 0; k <= episode_; ++k) {
+    start = end;
+    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are no such many steps");
+    end += options_.first_episode << k;
+  }
+  episode_end_ = detail::saved_integer(state.at("episode_end"), end, end);
+  step_ = detail::saved_integer(state.at("step"), start, end);
+  last_ = detail::saved_choice(state, controller_.sensors().num_actions());
   moments_.load(state.at("moments"));
   controller_.load(state.at("controller"));
   episodes_.clear();

@@ -1,10 +1,15 @@
 #include "oas/learning/online_moments.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "oas/core/checks.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 
 namespace oas {
 
@@ -17,12 +22,14 @@ OnlineMoments::OnlineMoments(const Pomdp& sensors, Pairing pairing)
       moments_(sensors.num_states(), sensors.num_actions()) {}
 
 void OnlineMoments::add(const Choice& choice, Observation observation) {
+  check_observation(observation, inverses_.num_observations());
   const PairRow row{choice.action, observation};
-  if (previous_ && !(pairing_ == Pairing::disjoint && first_of_pair_)) {
+  const bool seen = observation != kMissing;
+  if (previous_ && seen && !(pairing_ == Pairing::disjoint && first_of_pair_)) {
     const double weight = timing_ == Timing::after ? 1.0 / choice.propensity : 1.0;
     add_pair(*previous_, row, weight, inverses_, timing_, moments_);
   }
-  previous_ = row;
+  previous_ = seen ? std::optional(row) : std::nullopt;
   first_of_pair_ = !first_of_pair_;
 }
 
@@ -54,21 +61,37 @@ Json OnlineMoments::save() const {
   return state;
 }
 
+// A pair adds L(:,o) L(:,o')ᵀ over its propensity, so that sums cannot be larger than this.
+double OnlineMoments::largest_sum(std::int64_t pairs) const {
+  constexpr double kSmallestPropensity = 1e-12;
+  double largest = 0.0;
+  for (int a = 0; a < inverses_.num_actions(); ++a) {
+    largest = std::max(largest, inverses_.transposed(a).cwiseAbs().maxCoeff());
+  }
+  const double weight = timing_ == Timing::after ? 1.0 / kSmallestPropensity : 1.0;
+  return static_cast<double>(pairs) * weight * largest * largest * (1.0 + 1e-9);
+}
+
 void OnlineMoments::load(const JsonView& state) {
-  const std::array<int, 1> sums = {static_cast<int>(moments_.sums.size())};
-  moments_.sums = state.at("sums").as_array(sums);
-  const JsonView pairs = state.at("pairs");
-  if (pairs.size() != moments_.pairs.size()) pairs.fail("one entry per action is expected");
-  for (std::size_t a = 0; a < moments_.pairs.size(); ++a) {
-    moments_.pairs[a] = pairs.at(a).as_integer();
+  constexpr std::array<std::string_view, 4> kKeys = {"sums", "pairs", "first_of_pair", "previous"};
+  state.require_keys(kKeys);
+  PairMoments loaded(inverses_.num_states(), inverses_.num_actions());
+  loaded.pairs =
+      detail::saved_counters(state.at("pairs"), moments_.pairs.size(), detail::kMostSavedSteps);
+  loaded.sums = detail::saved_numbers(state.at("sums"), moments_.sums.size(),
+                                      largest_sum(loaded.total_pairs()));
+  std::optional<PairRow> previous;
+  if (state.has("previous")) {
+    const auto rows = detail::saved_rows(state.at("previous"), inverses_.num_actions(),
+                                         inverses_.num_observations());
+    if (rows.size() != 1 || rows.front().observation == kMissing) {
+      state.at("previous").fail("one action and its observation are expected");
+    }
+    previous = PairRow{rows.front().action, rows.front().observation};
   }
   first_of_pair_ = state.at("first_of_pair").as_bool();
-  previous_.reset();
-  if (state.has("previous")) {
-    const JsonView row = state.at("previous");
-    previous_ = PairRow{Action{row.at(std::size_t{0}).as_integer()},
-                        Observation{row.at(std::size_t{1}).as_integer()}};
-  }
+  moments_ = std::move(loaded);
+  previous_ = previous;
 }
 
 }  // namespace oas

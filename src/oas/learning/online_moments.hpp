@@ -21,7 +21,8 @@ class OnlineMoments {
  public:
   OnlineMoments(const Pomdp& sensors, Pairing pairing);
 
-  /// The next row of the run.
+  /// The next row of the run. One without observation (kMissing) is part of no pair. Throws
+  /// InvalidArgument on an observation that does not exist, and has changed nothing then.
   void add(const Choice& choice, Observation observation);
   /// The next row does not follow the last one: no pair crosses.
   void start_run();
@@ -38,6 +39,8 @@ class OnlineMoments {
   void load(const JsonView& state);
 
  private:
+  [[nodiscard]] double largest_sum(std::int64_t pairs) const;
+
   LeftInverses inverses_;
   Timing timing_;
   Pairing pairing_;

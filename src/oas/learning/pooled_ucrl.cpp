@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string_view>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/optimistic_planning.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/theory/revealing.hpp"
@@ -84,8 +89,10 @@ std::optional<Action> PooledUcrl::overdue() const {
 }
 
 void PooledUcrl::observe(Observation observation) {
-  if (moments_) moments_->add(last_, observation);
+  check_observation(observation, controller_.sensors().num_observations());
+  // First, since it refuses an observation that no state emits; nothing has changed then.
   if (likelihood_) likelihood_->append(last_.action, observation);
+  if (moments_) moments_->add(last_, observation);
   controller_.observe(last_.action, observation);
   ++plays_[static_cast<std::size_t>(last_.action)];
   ++step_;
@@ -108,8 +115,7 @@ void PooledUcrl::start_episode() {
   episode.status = "uniform";
   episode.floor = 1.0 / controller_.sensors().num_actions();
   if (episode_ > 0) {
-    const double more = static_cast<double>(step_) * (options_.growth - 1.0);
-    episode.length = static_cast<std::int64_t>(std::ceil(more));
+    episode.length = length_after(step_);
     const Learned learned = estimate(episode);
     episode.transition = learned.transition;
     const bool sampled = options_.exploration == PooledExploration::sampling;
@@ -119,6 +125,12 @@ void PooledUcrl::start_episode() {
   }
   episode_end_ = step_ + episode.length;
   episodes_.push_back(std::move(episode));
+}
+
+// Of the episode that begins at a step that is not the first.
+std::int64_t PooledUcrl::length_after(std::int64_t step) const {
+  const double more = static_cast<double>(step) * (options_.growth - 1.0);
+  return static_cast<std::int64_t>(std::ceil(more));
 }
 
 PooledUcrl::Learned PooledUcrl::estimate(Episode& episode) {
@@ -216,34 +228,66 @@ Json PooledUcrl::save() const {
 }
 
 void PooledUcrl::load(const JsonView& state) {
-  step_ = state.at("step").as_integer();
-  episode_ = state.at("episode").as_integer();
-  episode_end_ = state.at("episode_end").as_integer();
-  last_ = {Action{state.at("action").as_integer()}, state.at("propensity").as_double()};
-  const JsonView plays = state.at("plays");
-  if (plays.size() != plays_.size()) plays.fail("one entry per action is expected");
-  for (std::size_t a = 0; a < plays_.size(); ++a) plays_[a] = plays.at(a).as_integer();
-  controller_.load(state.at("controller"));
-  seed_.reset();
-  if (state.has("seed")) seed_ = std::stoull(state.at("seed").as_string());
-  if (moments_) moments_->load(state.at("moments"));
+  constexpr std::array<std::string_view, 11> kKeys = {
+      "step",       "episode", "episode_end", "action", "propensity", "plays",
+      "controller", "seed",    "moments",     "rows",   "estimate"};
+  state.require_keys(kKeys);
   const Pomdp& sensors = controller_.sensors();
+  load_schedule(state);
+  last_ = detail::saved_choice(state, sensors.num_actions());
+  controller_.load(state.at("controller"));
+  load_seed(state);
+  if (moments_) moments_->load(state.at("moments"));
   if (likelihood_) {
-    const JsonView rows = state.at("rows");
-    likelihood_->clear();
-    for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
-      likelihood_->append(Action{rows.at(i).as_integer()},
-                          Observation{rows.at(i + 1).as_integer()});
+    const JsonView saved = state.at("rows");
+    const auto rows = detail::saved_rows(saved, sensors.num_actions(), sensors.num_observations());
+    if (rows.size() != static_cast<std::size_t>(step_)) {
+      saved.fail(fmt::format("{} rows after {} steps", rows.size(), step_));
     }
+    likelihood_->clear();
+    for (const detail::SavedRow& row : rows) likelihood_->append(row.action, row.observation);
   }
   last_estimate_.reset();
   if (state.has("estimate")) {
-    const std::array<int, 1> size = {sensors.num_actions() * sensors.num_states() *
-                                     sensors.num_states()};
+    const auto n = static_cast<std::size_t>(sensors.num_states());
     last_estimate_.emplace(sensors.num_states(), sensors.num_actions(),
-                           state.at("estimate").as_array(size), "estimate");
+                           detail::saved_numbers(state.at("estimate"), plays_.size() * n * n),
+                           "estimate");
   }
   episodes_.clear();
+}
+
+// Where episodes begin and end follows from the settings.
+void PooledUcrl::load_schedule(const JsonView& state) {
+  episode_ = detail::saved_integer(state.at("episode"), -1);
+  std::int64_t start = 0;
+  std::int64_t end = episode_ < 0 ? 0 : options_.first_episode;
+  for (std::int64_t k = 1; k <= episode_; ++k) {
+    start = end;
+    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are no such many steps");
+    end += length_after(start);
+  }
+  episode_end_ = detail::saved_integer(state.at("episode_end"), end, end);
+  step_ = detail::saved_integer(state.at("step"), start, end);
+  const JsonView plays = state.at("plays");
+  plays_ = detail::saved_counters(plays, plays_.size(), step_);
+  const auto sum = std::accumulate(plays_.begin(), plays_.end(), std::int64_t{0});
+  if (sum != step_) plays.fail(fmt::format("{} plays in {} steps", sum, step_));
+}
+
+void PooledUcrl::load_seed(const JsonView& state) {
+  seed_.reset();
+  if (!state.has("seed")) {
+    if (step_ > 0) state.fail("key \"seed\" is missing");
+    return;
+  }
+  const std::string text = state.at("seed").as_string();
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    state.at("seed").fail(fmt::format("'{}' is no seed", text));
+  }
+  seed_ = seed;
 }
 
 }  // namespace oas

@@ -105,6 +105,9 @@ class PooledUcrl {
   };
 
   void start_episode();
+  [[nodiscard]] std::int64_t length_after(std::int64_t step) const;
+  void load_schedule(const JsonView& state);
+  void load_seed(const JsonView& state);
   [[nodiscard]] std::optional<Action> overdue() const;
   [[nodiscard]] Learned estimate(Episode& episode);
   [[nodiscard]] Learned refine(const TransitionModel& by_moments, Episode& episode);

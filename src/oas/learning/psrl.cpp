@@ -2,10 +2,14 @@
 
 #include <array>
 #include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 
 namespace oas {
 
@@ -54,6 +58,9 @@ Choice Psrl::act(Rng& rng) {
 }
 
 void Psrl::observe(Observation observation) {
+  check_observation(observation, controller_.sensors().num_observations());
+  OAS_REQUIRE(posterior_.has_value(), "observation {} comes before the first action",
+              observation.value());
   posterior_->update(last_.action, observation, *rng_);
   controller_.observe(last_.action, observation);
   schedule_.pull(last_.action);
@@ -117,24 +124,33 @@ nlohmann::ordered_json Psrl::save() const {
 }
 
 void Psrl::load(const JsonView& state) {
-  step_ = state.at("step").as_integer();
-  const std::array<int, 1> extents = {static_cast<int>(schedule_.state().size())};
-  const std::vector<double> schedule = state.at("schedule").as_array(extents);
-  schedule_.set_state({schedule.begin(), schedule.end()});
-  last_ = {Action{state.at("action").as_integer()}, state.at("propensity").as_double()};
-  last_stored_ = state.at("last_stored").as_integer();
-  told_impossible_ = state.at("told_impossible").as_integer();
+  constexpr std::array<std::string_view, 9> kKeys = {"step",       "schedule",    "action",
+                                                     "propensity", "last_stored", "told_impossible",
+                                                     "controller", "stream",      "posterior"};
+  state.require_keys(kKeys);
+  step_ = detail::saved_integer(state.at("step"), 0);
+  const JsonView schedule = state.at("schedule");
+  if (!schedule_.set_state(detail::saved_integers(schedule, 0), step_)) {
+    schedule.fail(fmt::format("this is no schedule of {} steps", step_));
+  }
+  last_ = detail::saved_choice(state, controller_.sensors().num_actions());
+  last_stored_ = detail::saved_integer(state.at("last_stored"), 0, step_);
+  told_impossible_ = detail::saved_integer(state.at("told_impossible"), 0, step_);
   controller_.load(state.at("controller"));
   episodes_.clear();
   rng_.reset();
   posterior_.reset();
-  if (!state.has("posterior")) return;
+  if (step_ == 0 && !state.has("posterior")) return;
   const JsonView stream = state.at("stream");
+  constexpr std::array<std::string_view, 2> kStreamKeys = {"seed", "position"};
+  stream.require_keys(kStreamKeys);
   rng_.emplace(
       StreamKey{static_cast<std::uint64_t>(stream.at("seed").as_integer()), 0, Role::agent});
   posterior_.emplace(make_posterior(*rng_));
   posterior_->load(state.at("posterior"));
-  rng_.emplace(rng_->key(), static_cast<std::uint64_t>(stream.at("position").as_integer()));
+  const std::int64_t position =
+      detail::saved_integer(stream.at("position"), 0, std::numeric_limits<std::int64_t>::max());
+  rng_.emplace(rng_->key(), static_cast<std::uint64_t>(position));
 }
 
 }  // namespace oas

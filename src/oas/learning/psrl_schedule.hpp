@@ -54,14 +54,25 @@ class PsrlSchedule {
     numbers.insert(numbers.end(), pulls_at_start_.begin(), pulls_at_start_.end());
     return numbers;
   }
-  /// `numbers` is a state() of a schedule for as many actions.
-  void set_state(const std::vector<std::int64_t>& numbers) {
+  /// Takes over a state(); false, and nothing done, unless the numbers, none of them negative, can
+  /// be that of a schedule for as many actions after so many steps.
+  [[nodiscard]] bool set_state(const std::vector<std::int64_t>& numbers, std::int64_t steps) {
+    const auto actions = static_cast<std::ptrdiff_t>(pulls_.size());
+    if (static_cast<std::ptrdiff_t>(numbers.size()) != 3 + 2 * actions) return false;
+    const auto pulls = numbers.begin() + 3;
+    std::int64_t left = steps;
+    for (std::ptrdiff_t a = 0; a < actions; ++a) {
+      if (pulls[a] > left || pulls[actions + a] > pulls[a]) return false;
+      left -= pulls[a];
+    }
+    if (left != 0 || numbers[0] != steps + 1) return false;
+    if (numbers[1] > numbers[0] || numbers[2] > numbers[0]) return false;
     time_ = numbers[0];
     start_ = numbers[1];
     previous_length_ = numbers[2];
-    const auto actions = static_cast<std::ptrdiff_t>(pulls_.size());
-    std::copy_n(numbers.begin() + 3, actions, pulls_.begin());
-    std::copy_n(numbers.begin() + 3 + actions, actions, pulls_at_start_.begin());
+    std::copy_n(pulls, actions, pulls_.begin());
+    std::copy_n(pulls + actions, actions, pulls_at_start_.begin());
+    return true;
   }
 
  private:

@@ -1,12 +1,16 @@
 #include "oas/learning/seeu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/detail/sample_radii.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/detail/triple_state.hpp"
 #include "oas/learning/optimistic_planning.hpp"
 
@@ -74,7 +78,15 @@ void Seeu::probabilities(std::span<double> out) {
   out[static_cast<std::size_t>(explored())] = 1.0;
 }
 
+void Seeu::reveal(State state) {
+  OAS_REQUIRE(state >= 0 && state < controller_.sensors().num_states(),
+              "state is {}; there are {} states", state.value(),
+              controller_.sensors().num_states());
+  revealed_ = state;
+}
+
 void Seeu::observe(Observation observation) {
+  check_observation(observation, controller_.sensors().num_observations());
   if (exploring_) {
     if ((step_ - half_start_) % options_.tau1 == 0) {  // another action, or another phase
       window_.clear();
@@ -82,6 +94,8 @@ void Seeu::observe(Observation observation) {
     }
     if (options_.estimator == SeeuEstimator::oas) {
       moments_.add({last_, 1.0}, observation);
+    } else if (observation == kMissing) {
+      window_.clear();
     } else {
       count(needs_hidden_state() ? revealed_.value() : observation.value());
     }
@@ -102,16 +116,20 @@ void Seeu::start_half() {
   if (exploring_) ++phase_;
   Episode episode;
   episode.start = half_start_ = step_;
+  episode.length = half_length();
   if (exploring_) {
-    episode.length = options_.tau1 * controller_.sensors().num_actions();
     episode.status = "exploring";
   } else {
-    episode.length = static_cast<std::int64_t>(
-        std::floor(static_cast<double>(options_.tau2) * std::sqrt(static_cast<double>(phase_))));
     plan(episode);
   }
   half_end_ = step_ + episode.length;
   episodes_.push_back(std::move(episode));
+}
+
+std::int64_t Seeu::half_length() const {
+  if (exploring_) return options_.tau1 * controller_.sensors().num_actions();
+  return static_cast<std::int64_t>(
+      std::floor(static_cast<double>(options_.tau2) * std::sqrt(static_cast<double>(phase_))));
 }
 
 TransitionEstimate Seeu::estimate(Episode& episode) const {
@@ -153,14 +171,25 @@ Json Seeu::save() const {
 }
 
 void Seeu::load(const JsonView& state) {
-  step_ = state.at("step").as_integer();
-  phase_ = state.at("phase").as_integer();
+  constexpr std::array<std::string_view, 10> kKeys = {
+      "step",   "phase",  "exploring", "half_start", "half_end",
+      "action", "window", "triples",   "moments",    "controller"};
+  state.require_keys(kKeys);
+  step_ = detail::saved_integer(state.at("step"), 0);
+  phase_ = detail::saved_integer(state.at("phase"), 0, step_ + 1);
   exploring_ = state.at("exploring").as_bool();
-  half_start_ = state.at("half_start").as_integer();
-  half_end_ = state.at("half_end").as_integer();
-  last_ = Action{state.at("action").as_integer()};
-  window_ = detail::integers(state.at("window"));
-  triples_.set_values(detail::triples_from_json(state.at("triples"), triples_.values().size()));
+  if (exploring_ && phase_ == 0) state.at("phase").fail("0 is before the first exploration");
+  half_start_ = detail::saved_integer(state.at("half_start"), 0, step_);
+  const std::int64_t half_end = half_start_ + half_length();
+  half_end_ = detail::saved_integer(state.at("half_end"), std::max(half_end, step_), half_end);
+  last_ = detail::saved_action(state, controller_.sensors().num_actions());
+  const int symbols = num_symbols(controller_.sensors(), options_.views);
+  const JsonView window = state.at("window");
+  const auto symbols_seen = detail::saved_integers(window, 0, symbols - 1);
+  if (symbols_seen.size() > 2) window.fail("at most two symbols wait for a third");
+  window_.assign(symbols_seen.begin(), symbols_seen.end());
+  triples_.set_values(
+      detail::triples_from_json(state.at("triples"), triples_.values().size(), step_));
   moments_.load(state.at("moments"));
   controller_.load(state.at("controller"));
   episodes_.clear();

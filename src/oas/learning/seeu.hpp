@@ -83,10 +83,11 @@ class Seeu {
 
   /// With views = emission_columns, unless OAS estimates.
   [[nodiscard]] bool needs_hidden_state() const;
-  void reveal(State state) { revealed_ = state; }
+  void reveal(State state);
 
  private:
   void start_half();
+  [[nodiscard]] std::int64_t half_length() const;
   void plan(Episode& episode);
   [[nodiscard]] TransitionEstimate estimate(Episode& episode) const;
   [[nodiscard]] Action explored() const;

@@ -5,10 +5,14 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <string_view>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/detail/sample_radii.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/detail/triple_state.hpp"
 #include "oas/planning/optimistic_memoryless.hpp"
 #include "oas/simulation/policies.hpp"
@@ -66,9 +70,13 @@ void SmUcrl::probabilities(std::span<double> out) {
 }
 
 void SmUcrl::observe(Observation observation) {
+  check_observation(observation, sensors_.num_observations());
   rows_.add(last_.action, observation);
   ++plays_[static_cast<std::size_t>(last_.action)];
-  context_ = last_.action * sensors_.num_observations() + observation;
+  context_.reset();  // without observation the table has no entry: the next action is uniform
+  if (observation != kMissing) {
+    context_ = last_.action * sensors_.num_observations() + observation;
+  }
   ++step_;
 }
 
@@ -170,26 +178,49 @@ Json SmUcrl::save() const {
 }
 
 void SmUcrl::load(const JsonView& state) {
-  const auto counters = [&](const char* key, std::vector<std::int64_t>& out) {
-    const std::vector<int> values = detail::integers(state.at(key));
-    if (values.size() != out.size()) state.at(key).fail("one entry per action is expected");
-    std::copy(values.begin(), values.end(), out.begin());
-  };
-  step_ = state.at("step").as_integer();
-  episode_ = state.at("episode").as_integer();
-  episode_start_ = state.at("episode_start").as_integer();
-  counters("plays", plays_);
-  counters("most_plays", most_plays_);
-  counters("samples", samples_);
-  const std::array<int, 1> cells = {static_cast<int>(transition_.size())};
-  transition_ = state.at("transition").as_array(cells);
-  greedy_ = detail::integers(state.at("greedy"));
-  last_ = {Action{state.at("action").as_integer()}, state.at("propensity").as_double()};
-  rows_.restore(detail::triples_from_json(state.at("triples"), rows_.counts().values().size()),
-                detail::integers(state.at("pending")));
+  constexpr std::array<std::string_view, 13> kKeys = {
+      "step",   "episode", "episode_start", "plays",   "most_plays", "transition", "samples",
+      "greedy", "action",  "propensity",    "triples", "pending",    "context"};
+  state.require_keys(kKeys);
+  load_counters(state);
+  const TransitionModel transition(
+      sensors_.num_states(), sensors_.num_actions(),
+      detail::saved_numbers(state.at("transition"), transition_.size()), "transition");
+  transition_.assign(transition.values().begin(), transition.values().end());
+  const int contexts = sensors_.num_actions() * sensors_.num_observations();
+  const auto greedy = detail::saved_integers(state.at("greedy"), 0, sensors_.num_actions() - 1);
+  if (!greedy.empty() && greedy.size() != static_cast<std::size_t>(contexts)) {
+    state.at("greedy").fail(fmt::format("{} entries for {} last rows", greedy.size(), contexts));
+  }
+  greedy_.assign(greedy.begin(), greedy.end());
+  last_ = detail::saved_choice(state, sensors_.num_actions());
+  const auto triples =
+      detail::triples_from_json(state.at("triples"), rows_.counts().values().size(), step_);
+  const auto pending = detail::saved_integers(state.at("pending"), 0, contexts);
+  rows_.restore(triples, std::vector<int>(pending.begin(), pending.end()));
   context_.reset();
-  if (state.has("context")) context_ = static_cast<int>(state.at("context").as_integer());
+  if (state.has("context")) {
+    context_ = static_cast<int>(detail::saved_integer(state.at("context"), 0, contexts - 1));
+  }
   episodes_.clear();
+}
+
+void SmUcrl::load_counters(const JsonView& state) {
+  const auto each_up_to_now = [&](const char* key, std::vector<std::int64_t>& out) {
+    const auto values = detail::saved_integers(state.at(key), 0, step_);
+    if (values.size() != out.size()) state.at(key).fail("one entry per action is expected");
+    out = values;
+  };
+  step_ = detail::saved_integer(state.at("step"), 0);
+  episode_ = detail::saved_integer(state.at("episode"), step_ == 0 ? -1 : 0, step_);
+  episode_start_ = detail::saved_integer(state.at("episode_start"), 0, step_);
+  each_up_to_now("plays", plays_);
+  each_up_to_now("most_plays", most_plays_);
+  each_up_to_now("samples", samples_);
+  const auto sum = std::accumulate(plays_.begin(), plays_.end(), std::int64_t{0});
+  if (sum != step_ - episode_start_) {
+    state.at("plays").fail(fmt::format("{} plays in {} steps", sum, step_ - episode_start_));
+  }
 }
 
 }  // namespace oas

@@ -76,6 +76,7 @@ class SmUcrl {
 
  private:
   [[nodiscard]] bool episode_over() const;
+  void load_counters(const JsonView& state);
   void start_episode();
   void take_in(const TransitionEstimate& estimate, Episode& episode);
   void plan(Episode& episode);

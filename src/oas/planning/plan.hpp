@@ -62,6 +62,7 @@ struct Plan {
   std::vector<double> alpha;  ///< point: [K][S]
   Certificate certificate;
   std::optional<Optimism> optimism;
+  std::vector<std::string> warnings;  ///< what whoever made the plan has to say about the model
 
   [[nodiscard]] int num_alpha() const {
     return static_cast<int>(alpha.size()) / model.num_states();

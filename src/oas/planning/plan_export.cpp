@@ -1,54 +1,26 @@
 #include "oas/planning/plan_export.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 
-#include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/model/convert_timing.hpp"
+#include "oas/planning/detail/follow_plan.hpp"
 #include "oas/planning/detail/point_solver.hpp"
 #include "oas/planning/detail/sparse_model.hpp"
-#include "oas/planning/look_ahead.hpp"
 #include "oas/planning/policy_simulation.hpp"
-#include "oas/simulation/environment.hpp"
 
 namespace oas {
 
 namespace {
 
-constexpr std::array<double, 11> kTolerances = {1e-9, 1e-6, 1e-4, 1e-3, 3e-3, 1e-2,
-                                                3e-2, 0.1,  0.3,  1.0,  2.1};
-constexpr std::uint64_t kRunLength = 2000;
-
-// Calls visit(belief, greedy action) along runs of the plan in its model.
-template <class Visit>
-void follow(const Plan& plan, std::uint64_t steps, std::uint64_t seed, Visit visit) {
-  LookAhead look_ahead(plan);
-  BeliefFilter filter(plan.model);
-  for (std::uint64_t done = 0; done < steps; done += kRunLength) {
-    const auto replication = static_cast<std::uint32_t>(done / kRunLength);
-    Environment environment(plan.model, Rng({seed, replication, Role::environment}));
-    filter.reset();
-    for (std::uint64_t t = 0; t < std::min(kRunLength, steps - done); ++t) {
-      const int action = look_ahead.greedy(filter.belief());
-      visit(filter.belief(), action);
-      filter.update(Action{action}, environment.step(Action{action}).observation);
-    }
-  }
-}
-
 // Vectors whose maximum stands for v in a grid plan's model.
 std::vector<double> vectors_for(const Plan& plan, const ExportOptions& options) {
   constexpr std::uint64_t kPool = 4000;
   const auto steps = std::min(options.steps, kPool);
-  Eigen::MatrixXd pool(plan.model.num_states(), static_cast<Eigen::Index>(steps));
-  Eigen::Index column = 0;
-  follow(plan, steps, options.seed, [&](std::span<const double> belief, int /*action*/) {
-    pool.col(column++) = VectorView(belief.data(), plan.model.num_states());
-  });
+  const Eigen::MatrixXd pool = detail::reached_beliefs(plan, steps, options.seed);
   const PointOptions point;
   detail::PointSolver solver(plan.model, 0.0, point);
   solver.set_beliefs(detail::spread_out(pool, point.num_beliefs));
@@ -149,77 +121,16 @@ class Backups {
   std::map<std::vector<int>, long> counts_;
 };
 
-// The graph of the beliefs that a plan can reach, those nearer than `tolerance` merged.
-class GraphBuilder {
- public:
-  GraphBuilder(const Plan& plan, double tolerance, int most)
-      : model_(plan.model),
-        look_ahead_(plan),
-        filter_(plan.model),
-        tolerance_(tolerance),
-        most_(most) {}
-
-  // False when there are more nodes than allowed.
-  bool build() {
-    graph_.num_observations = model_.num_observations();
-    node_of(Vector(VectorView(model_.start().data(), model_.num_states())));
-    for (std::size_t n = 0; n < beliefs_.size(); ++n) {
-      if (beliefs_.size() > static_cast<std::size_t>(most_)) return false;
-      const Vector belief = beliefs_[n];
-      const Action a{look_ahead_.greedy({belief.data(), belief.data() + belief.size()})};
-      graph_.actions.push_back(a.value());
-      for (int o = 0; o < model_.num_observations(); ++o) {
-        graph_.next.push_back(can_come(a, o) ? successor(belief, a, Observation{o})
-                                             : PolicyGraph::kNone);
-      }
-    }
-    return true;
-  }
-
-  [[nodiscard]] const PolicyGraph& graph() const { return graph_; }
-
- private:
-  [[nodiscard]] bool can_come(Action a, int o) const {
-    return (model_.sensors().matrix(a).row(o).array() > 0.0).any();
-  }
-
-  int successor(const Vector& belief, Action a, Observation o) {
-    filter_.reset(Belief({belief.begin(), belief.end()}));
-    filter_.update(a, o);  // an impossible one is skipped
-    const auto next = filter_.belief();
-    return node_of(VectorView(next.data(), model_.num_states()));
-  }
-
-  int node_of(const Vector& belief) {
-    int nearest = -1;
-    double distance = tolerance_;
-    for (std::size_t n = 0; n < beliefs_.size(); ++n) {
-      const double other = (beliefs_[n] - belief).lpNorm<1>();
-      if (other < distance) {
-        distance = other;
-        nearest = static_cast<int>(n);
-      }
-    }
-    if (nearest >= 0) return nearest;
-    beliefs_.push_back(belief);
-    return static_cast<int>(beliefs_.size()) - 1;
-  }
-
-  const Pomdp& model_;
-  LookAhead look_ahead_;
-  BeliefFilter filter_;
-  double tolerance_;
-  int most_;
-  std::vector<Vector> beliefs_;
-  PolicyGraph graph_;
-};
-
 }  // namespace
 
 void ExportOptions::validate() const {
   OAS_REQUIRE(steps >= 100, "steps is {}; it must be at least 100", steps);
   OAS_REQUIRE(max_vectors >= 1, "max_vectors is {}; it must be at least 1", max_vectors);
   OAS_REQUIRE(max_nodes >= 1, "max_nodes is {}; it must be at least 1", max_nodes);
+}
+
+bool ExportedVectors::worse_than(const Plan& plan) const {
+  return detail::is_worse(gain.mean + gain.half_width, plan);
 }
 
 ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options,
@@ -238,16 +149,17 @@ ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options,
   point.planner = "point";
   point.alpha = plan.planner == "point" ? plan.alpha : vectors_for(plan, options);
   Backups backups(point);
-  follow(point, options.steps, options.seed,
-         [&](std::span<const double> belief, int /*action*/) { backups.add(belief); });
+  detail::follow_plan(point, options.steps, options.seed,
+                      [&](std::span<const double> belief, int /*action*/) { backups.add(belief); });
   ExportedVectors result;
   result.policy = backups.policy(options.max_vectors);
   result.exact_where_reached = plan.planner == "point" && backups.fits(options.max_vectors);
   AlphaActions acts(result.policy, point.model);
   std::uint64_t same_action = 0;
-  follow(plan, options.steps, options.seed + 1, [&](std::span<const double> belief, int action) {
-    same_action += acts(belief) == action ? 1 : 0;
-  });
+  detail::follow_plan(plan, options.steps, options.seed + 1,
+                      [&](std::span<const double> belief, int action) {
+                        same_action += acts(belief) == action ? 1 : 0;
+                      });
   result.agreement = static_cast<double>(same_action) / static_cast<double>(options.steps);
   SimulationOptions simulation;
   simulation.seed = options.seed;
@@ -255,21 +167,6 @@ ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options,
   result.gain =
       evaluate_by_simulation(point.model, result.policy, point.model, {}, simulation, parallelism);
   return result;
-}
-
-ExportedGraph export_graph(const Plan& plan, const ExportOptions& options) {
-  options.validate();
-  plan.validate();
-  const auto fitting = static_cast<int>(kMaxGraphPairs) / plan.model.num_states();
-  OAS_REQUIRE(fitting >= 1, "{} states are more than the limit of {} pairs of node and state",
-              plan.model.num_states(), kMaxGraphPairs);
-  for (const double tolerance : kTolerances) {
-    GraphBuilder builder(plan, tolerance, std::min(options.max_nodes, fitting));
-    if (!builder.build()) continue;
-    return {builder.graph(), tolerance, evaluate_graph(plan.model, builder.graph(), 0)};
-  }
-  OAS_ASSERT(false);  // no two beliefs are farther apart than 2
-  return {};
 }
 
 }  // namespace oas

@@ -16,10 +16,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-plan/1";
 
-constexpr std::array<std::string_view, 15> kKeys = {
-    "format",   "planner",    "iota",   "gain_lower", "gain_upper",
-    "status",   "message",    "sweeps", "residual",   "certificate",
-    "optimism", "resolution", "bias",   "alpha",      "model"};
+constexpr std::array<std::string_view, 16> kKeys = {
+    "format",  "planner", "iota",     "gain_lower",  "gain_upper", "status",
+    "message", "sweeps",  "residual", "certificate", "optimism",   "resolution",
+    "bias",    "alpha",   "model",    "warnings"};
 constexpr std::array<std::string_view, 5> kCertificateKeys = {"level", "seed", "steps", "mean",
                                                               "half_width"};
 constexpr std::array<std::string_view, 2> kOptimismKeys = {"radius", "gain_bound"};
@@ -100,6 +100,7 @@ Plan read_parts(const JsonView& root) {
     plan.optimism =
         Optimism{optimism.at("radius").as_double(), optimism.at("gain_bound").as_double()};
   }
+  if (root.has("warnings")) plan.warnings = root.at("warnings").as_strings();
   read_bias(root, plan);
   return plan;
 }
@@ -126,6 +127,7 @@ Json plan_to_json(const Plan& plan) {
     document["optimism"] = {{"radius", plan.optimism->radius},
                             {"gain_bound", plan.optimism->gain_bound}};
   }
+  if (!plan.warnings.empty()) document["warnings"] = plan.warnings;
   if (plan.planner == "grid") {
     document["resolution"] = plan.resolution;
     document["bias"] = plan.bias;

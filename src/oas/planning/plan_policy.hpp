@@ -35,6 +35,8 @@ class PlanPolicy {
     return choice;
   }
 
+  /// kMissing moves the belief without evidence. Throws InvalidArgument on an observation that does
+  /// not exist, and has changed nothing then.
   void observe(Observation observation) { filter_.update(last_, observation); }
 
   [[nodiscard]] std::span<const double> belief() const { return filter_.belief(); }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/model/pomdp.hpp"
@@ -75,7 +76,8 @@ inline constexpr std::size_t kMaxGraphPairs = 20'000;
 [[nodiscard]] int start_node_by_vectors(const PolicyGraph& graph, const AlphaPolicy& vectors,
                                         const Pomdp& model);
 
-/// A graph that acts: an Agent. An observation without next node leaves it where it is.
+/// A graph that acts: an Agent. An observation without next node, or none (kMissing), leaves it
+/// where it is; one that does not exist throws InvalidArgument.
 class GraphAgent {
  public:
   GraphAgent(PolicyGraph graph, int start_node) : graph_(std::move(graph)), node_(start_node) {
@@ -87,6 +89,8 @@ class GraphAgent {
     return {Action{graph_.actions[static_cast<std::size_t>(node_)]}, 1.0};
   }
   void observe(Observation observation) {
+    check_observation(observation, graph_.num_observations);
+    if (observation == kMissing) return;
     const int next = graph_.next_node(node_, observation);
     if (next != PolicyGraph::kNone) node_ = next;
   }

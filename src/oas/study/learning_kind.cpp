@@ -175,6 +175,7 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
   ResultRows rows;
   for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
     const Checkpoint& at = run.checkpoints[i];
+    const Regrets regret = regrets(oracle, at);
     rows.push_back(
         {fmt::format("α {:.2g}, σ {:.2g}", shared->instance.alpha, shared->instance.sigma),
          task.settings.text("size", "3x3x3"),
@@ -190,10 +191,10 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
          task.settings.text("agent", ""),
          at.step,
          at.reward,
-         realised_regret(oracle.gain, at),
-         expected_regret(oracle.gain, at),
-         realised_regret(oracle.floor_gain, at),
-         expected_regret(oracle.floor_gain, at),
+         regret.realised,
+         regret.expected,
+         regret.realised_floor,
+         regret.expected_floor,
          run.oracle_rewards[i] - at.reward,
          oracle.gain,
          oracle.gain_error,

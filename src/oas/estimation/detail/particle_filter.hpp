@@ -25,6 +25,7 @@ class ParticleFilter {
 
   [[nodiscard]] int num_states() const { return num_states_; }
   [[nodiscard]] int num_actions() const { return num_actions_; }
+  [[nodiscard]] int num_observations() const { return num_observations_; }
   [[nodiscard]] int num_particles() const { return num_particles_; }
   [[nodiscard]] std::size_t stride() const { return stride_; }
   [[nodiscard]] Timing timing() const { return timing_; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kWeightLanes = 4;  // sums run in lanes of fixed order
 constexpr double kSmallWeightProduct = 1e-100;
 constexpr double kLogZero = LogProducts::kLogZero;
+constexpr double kRounding = 1e-6;
 
 double lane_sum(const double* lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
@@ -112,12 +114,29 @@ void ParticleWeights::load(const JsonView& state) {
   const std::array<int, 1> extents = {static_cast<int>(size_)};
   const std::vector<double> logs = state.at("logs").as_array(extents);
   const std::vector<double> products = state.at("products").as_array(extents);
+  constexpr std::array<std::string_view, 4> kKeys = {"logs", "products", "sum", "sum_of_squares"};
+  state.require_keys(kKeys);
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (logs[i] > kRounding || logs[i] < kLogZero)
+      state.at("logs").at(i).fail("no log of a weight");
+    if (products[i] < 0.0 || products[i] > 1.0 + kRounding) {
+      state.at("products").at(i).fail("no product of probabilities");
+    }
+  }
   std::copy(logs.begin(), logs.end(), logs_.begin());
   std::copy(products.begin(), products.end(), products_.begin());
   refresh();
-  if (!(sum_ > 0.0)) state.fail("all weights are 0");
-  sum_ = state.at("sum").as_double();  // the order of summation differs from that of a step
-  sum_of_squares_ = state.at("sum_of_squares").as_double();
+  if (!(sum_ > 0.0 && sum_of_squares_ > 0.0)) state.fail("all weights are 0");
+  // The order of summation differs from that of a step.
+  const auto take_over = [&](const char* key, double& value) {
+    const double saved = state.at(key).as_double();
+    if (!(std::abs(saved - value) <= kRounding * value)) {
+      state.at(key).fail(fmt::format("{} is not the {} of the weights, {}", saved, key, value));
+    }
+    value = saved;
+  };
+  take_over("sum", sum_);
+  take_over("sum_of_squares", sum_of_squares_);
 }
 
 }  // namespace oas::detail

@@ -1,22 +1,17 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "oas/core/json_text.hpp"
 #include "oas/counts/triple_counts.hpp"
+#include "oas/learning/detail/saved_state.hpp"
 
 /// The part of an agent's saved state that counts triples.
 namespace oas::detail {
-
-[[nodiscard]] inline std::vector<int> integers(const JsonView& view) {
-  std::vector<int> values;
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    values.push_back(static_cast<int>(view.at(i).as_integer()));
-  }
-  return values;
-}
 
 /// Most triples are never seen: index, count, index, count, …
 [[nodiscard]] inline nlohmann::ordered_json triples_to_json(const TripleCounts& counts) {
@@ -30,16 +25,19 @@ namespace oas::detail {
   return cells;
 }
 
+/// There can be at most `most` triples in all.
 [[nodiscard]] inline std::vector<std::int64_t> triples_from_json(const JsonView& view,
-                                                                 std::size_t num_cells) {
+                                                                 std::size_t num_cells,
+                                                                 std::int64_t most) {
   std::vector<std::int64_t> values(num_cells, 0);
-  if (view.size() % 2 != 0) view.fail("an even number of entries is expected");
-  for (std::size_t i = 0; i < view.size(); i += 2) {
-    const long cell = view.at(i).as_integer();
-    if (cell < 0 || static_cast<std::size_t>(cell) >= num_cells) {
-      view.at(i).fail("no such counter");
-    }
-    values[static_cast<std::size_t>(cell)] = view.at(i + 1).as_integer();
+  const std::vector<std::int64_t> numbers = saved_integers(view, 0);
+  if (numbers.size() % 2 != 0) view.fail("an even number of entries is expected");
+  std::int64_t left = most;
+  for (std::size_t i = 0; i < numbers.size(); i += 2) {
+    if (static_cast<std::size_t>(numbers[i]) >= num_cells) view.at(i).fail("no such counter");
+    if (numbers[i + 1] > left) view.fail(fmt::format("more than {} triples", most));
+    left -= numbers[i + 1];
+    values[static_cast<std::size_t>(numbers[i])] = numbers[i + 1];
   }
   return values;
 }

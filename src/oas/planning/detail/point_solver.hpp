@@ -22,7 +22,7 @@ class PointSolver {
     bool converged = false;
     int backups = 0;
     double span = 0.0;
-    double gain = 0.0;  ///< middle of the increments
+    double gain = 0.0;  ///< middle of the increments at the beliefs: no bound on any gain
   };
 
   PointSolver(const Pomdp& model, double iota, const PointOptions& options);

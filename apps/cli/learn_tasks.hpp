@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli.hpp"
+#include "oas/experiments/learning_run.hpp"
+
+/// What `oas learn` was asked to do, checked.
+namespace oas::cli {
+
+struct LearnArguments {
+  Common common;
+  std::string model;
+  std::vector<std::string> agents = {"oas-ucrl-ml"};
+  std::vector<std::string> settings;
+  std::optional<double> iota;
+  std::int64_t steps = 100'000;
+  int runs = 1;
+  std::uint64_t seed = 1;
+  int checkpoints = 100;
+  double oracle_gap = 1e-6;
+  std::string output;
+};
+
+/// An agent that did not play, or a run that broke off, and why.
+struct LeftOut {
+  LearningOptions task;
+  bool whole_agent = true;  ///< or this run alone
+  std::string reason;
+};
+
+struct LearnTasks {
+  std::vector<LearningOptions> runs;
+  std::vector<LeftOut> left_out;
+};
+
+/// One task for each run of each agent. An agent that cannot play the model is left out, so that
+/// the others can go on. Throws InvalidArgument on agents that are unknown or named twice, on
+/// settings that are misspelt or have bad values, and when no agent can play.
+[[nodiscard]] LearnTasks make_learn_tasks(const LearnArguments& options, const Pomdp& model);
+
+/// "seeu cannot play: …".
+[[nodiscard]] std::string to_text(const LeftOut& left_out);
+
+}  // namespace oas::cli

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "cli.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kFirst = std::chrono::seconds(1);
+constexpr auto kEvery = std::chrono::milliseconds(250);
+constexpr std::int64_t kUncounted = -1;
+
+}  // namespace
+
+// The line on the terminal and the thread that draws it.
+struct Progress::Line {
+  Line(std::string shown, std::int64_t of)
+      : what(std::move(shown)), total(of), drawer([this] { draw_until_ended(); }) {}
+
+  ~Line() {
+    {
+      const std::lock_guard lock(mutex);
+      ended = true;
+    }
+    wake.notify_one();
+    drawer.join();
+    if (drawn) fmt::print(stderr, "\r\033[K");
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  void draw_until_ended() {
+    std::unique_lock lock(mutex);
+    auto next = started + kFirst;
+    while (!wake.wait_until(lock, next, [this] { return ended; })) {
+      draw();
+      next = Clock::now() + kEvery;
+    }
+  }
+
+  void draw() {
+    drawn = true;
+    const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    const std::string rate = big_number(std::round(static_cast<double>(done) / seconds));
+    const std::string beside = note.empty() ? "" : "; " + note;
+    if (total == kUncounted) {
+      fmt::print(stderr, "\r\033[K{}, {:.0f} s{}", what, seconds, beside);
+    } else if (total <= 0) {
+      fmt::print(stderr, "\r\033[K{} {} ({}/s){}", what, big_number(static_cast<double>(done)),
+                 rate, beside);
+    } else {
+      constexpr int kWidth = 30;
+      const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+      const int filled = static_cast<int>(share * kWidth);
+      const std::string left =
+          done > 0 ? fmt::format(", {:.0f} s left", seconds * (1.0 - share) / share) : "";
+      fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {}/s{}{}", what, "", filled, "",
+                 kWidth - filled, 100.0 * share, rate, left, beside);
+    }
+    std::fflush(stderr);
+  }
+
+  std::string what;
+  std::string note;
+  std::int64_t total;
+  std::int64_t done = 0;
+  bool drawn = false;
+  bool ended = false;
+  Clock::time_point started = Clock::now();
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::thread drawer;  // last: it uses all the others
+};
+
+Progress::Progress(const Common& common, std::string what, std::int64_t total) {
+  if (common.quiet || isatty(STDERR_FILENO) == 0) return;
+  line_ = std::make_unique<Line>(std::move(what), total);
+}
+
+Progress::Progress(const Common& common, std::string what)
+    : Progress(common, std::move(what), kUncounted) {}
+
+Progress::~Progress() = default;
+
+void Progress::add(std::int64_t done) {
+  if (!line_) return;
+  const std::lock_guard lock(line_->mutex);
+  line_->done += done;
+}
+
+void Progress::note(std::string text) {
+  if (!line_) return;
+  const std::lock_guard lock(line_->mutex);
+  line_->note = std::move(text);
+}
+
+}  // namespace oas::cli

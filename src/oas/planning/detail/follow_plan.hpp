@@ -1,0 +1,53 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/linear_algebra.hpp"
+#include "oas/planning/look_ahead.hpp"
+#include "oas/planning/plan.hpp"
+#include "oas/simulation/environment.hpp"
+
+namespace oas::detail {
+
+/// Calls visit(belief, greedy action) along runs of the plan in its model, each of 2000 steps from
+/// the start.
+template <class Visit>
+void follow_plan(const Plan& plan, std::uint64_t steps, std::uint64_t seed, Visit visit) {
+  constexpr std::uint64_t kRunLength = 2000;
+  LookAhead look_ahead(plan);
+  BeliefFilter filter(plan.model);
+  for (std::uint64_t done = 0; done < steps; done += kRunLength) {
+    const auto replication = static_cast<std::uint32_t>(done / kRunLength);
+    Environment environment(plan.model, Rng({seed, replication, Role::environment}));
+    filter.reset();
+    for (std::uint64_t t = 0; t < std::min(kRunLength, steps - done); ++t) {
+      const int action = look_ahead.greedy(filter.belief());
+      visit(filter.belief(), action);
+      filter.update(Action{action}, environment.step(Action{action}).observation);
+    }
+  }
+}
+
+/// The beliefs of such runs, one a column; the first is the start.
+[[nodiscard]] inline Eigen::MatrixXd reached_beliefs(const Plan& plan, std::uint64_t steps,
+                                                     std::uint64_t seed) {
+  Eigen::MatrixXd beliefs(plan.model.num_states(), static_cast<Eigen::Index>(steps));
+  Eigen::Index column = 0;
+  follow_plan(plan, steps, seed, [&](std::span<const double> belief, int /*action*/) {
+    beliefs.col(column++) = VectorView(belief.data(), plan.model.num_states());
+  });
+  return beliefs;
+}
+
+/// Whether a gain is below the plan's lower bound by more than a hundredth.
+[[nodiscard]] inline bool is_worse(double gain, const Plan& plan) {
+  constexpr double kShare = 0.01;
+  const double scale = std::max(std::abs(plan.gain_lower), std::abs(plan.gain_upper));
+  return gain < plan.gain_lower - kShare * scale - 1e-12;
+}
+
+}  // namespace oas::detail

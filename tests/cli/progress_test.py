@@ -1,0 +1,75 @@
+"""What a person at a terminal sees while `oas` works: never more than two seconds of nothing."""
+
+import os
+import pty
+import select
+import subprocess
+import time
+import unittest
+
+from support import OAS, CliCase
+
+LONGEST = 2.0  # seconds of silence
+WATCHED = 5.0  # seconds; the work takes longer on any machine, and is then ended
+
+
+class Progress(CliCase):
+    def watch(self, *arguments, seconds=None):
+        """Runs with a terminal as standard error, for so long at most; returns what was shown and
+        the longest silence"""
+        ours, theirs = pty.openpty()
+        shown = b""
+        silence = 0.0
+        started = last = time.monotonic()
+        with subprocess.Popen([OAS, *map(str, arguments)], cwd=self.folder, stderr=theirs,
+                              stdout=subprocess.DEVNULL) as process:
+            os.close(theirs)
+            while seconds is None or time.monotonic() - started < seconds:
+                ready, _, _ = select.select([ours], [], [], 0.05)
+                silence = max(silence, time.monotonic() - last)
+                if not ready:
+                    continue
+                try:
+                    data = os.read(ours, 65536)
+                except OSError:  # the other end is closed
+                    break
+                shown += data
+                last = time.monotonic()
+            ended = process.poll() is not None or seconds is None
+            process.kill()
+        os.close(ours)
+        return shown.decode(), silence, ended
+
+    def assert_lively(self, what, *arguments):
+        shown, silence, ended = self.watch(*arguments, seconds=WATCHED)
+        self.assertFalse(ended, f"too short to be a test: {shown}")
+        self.assertIn(what, shown)
+        self.assertLess(silence, LONGEST)
+
+    def test_evaluate(self):
+        self.good("plan", "robot-corridor", "--grid", 8, "--steps", 6400, "-o", "plan.json")
+        self.assert_lively("evaluating plan.json, ", "evaluate", "robot-corridor", "plan.json",
+                           "--steps", 1_000_000_000)
+
+    def test_plan(self):
+        self.assert_lively("planning, ", "plan", "robot-corridor", "--grid", 8, "--steps",
+                           1_000_000_000)
+        self.assert_lively("planning, ", "plan", "robot-corridor", "--all", "--steps",
+                           1_000_000_000)
+
+    def test_learn_before_its_first_checkpoint(self):
+        self.assert_lively("finding the best policies, ", "learn", "robot-corridor", "--agent",
+                           "uniform", "--steps", 1000, "--oracle-gap", 1e-9)
+        self.assert_lively("learning [", "learn", "pest-control", "--agent", "uniform", "--steps",
+                           1_000_000_000, "--checkpoints", 1, "--oracle-gap", 1e-2)
+
+    def test_the_line_is_cleared_and_quiet_work_shows_nothing(self):
+        self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
+        evaluate = ("evaluate", "pest-control", "plan.json", "--steps", 3_000_000)
+        shown = self.watch(*evaluate)[0]
+        self.assertTrue(shown == "" or shown.endswith("\r\x1b[K"), shown[-80:])
+        self.assertEqual(self.watch(*evaluate, "-q")[0], "")
+
+
+if __name__ == "__main__":
+    unittest.main()
