@@ -77,6 +77,7 @@
 #include "oas/model/density.hpp"
 #include "oas/model/density_sensors.hpp"
 #include "oas/model/model_json.hpp"
+#include "oas/model/observation_counts.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/planning/alpha_policy.hpp"
