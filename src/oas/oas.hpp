@@ -45,6 +45,7 @@
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/estimation/transition_likelihood.hpp"
 #include "oas/estimation/transition_structure.hpp"
+#include "oas/estimation/uncertain_sensors.hpp"
 #include "oas/estimation/weighted_likelihood.hpp"
 #include "oas/experiments/continuous_estimation.hpp"
 #include "oas/experiments/continuous_rows.hpp"
