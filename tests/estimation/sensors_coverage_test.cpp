@@ -12,14 +12,15 @@ constexpr double kDeviations = 4.9;  // failure probability 1e-6
 TEST(SensorsCoverage, IntervalsHoldFromThirtyLabelledRowsOn) {
   for (const bool shared : {false, true}) {
     for (const Timing timing : {Timing::before, Timing::after}) {
-      for (const int labelled : {5, 10, 30, 100, 1000}) {
+      for (const int labelled : {5, 30, 100, 1000}) {
         for (const std::size_t steps : {2'000U, 10'000U}) {
+          if (shared && labelled != 30) continue;
           SensorCase one;
           one.timing = timing;
           one.shared = shared;
           one.labelled = labelled;
           one.steps = steps;
-          one.models = 100;
+          one.models = 50;
           const SensorCoverage found = measure_coverage(one);
           one.exact = true;
           const SensorCoverage exact = measure_coverage(one);

@@ -1,6 +1,7 @@
 #include "sensors_support.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "oas/core/sampling.hpp"
 #include "oas/counts/pair_folder.hpp"
@@ -88,7 +89,7 @@ TransitionEstimate estimate_calibrated(const SensorCase& one, std::uint64_t seed
 
 SensorCoverage measure_coverage(const SensorCase& one) {
   SensorCoverage result;
-  double squares = 0.0;
+  std::vector<std::pair<double, double>> shares;  // inside, and entries with error bars
   double entries = 0.0;
   double judged = 0.0;
   for (std::size_t m = 0; m < one.models; ++m) {
@@ -110,18 +111,18 @@ SensorCoverage measure_coverage(const SensorCase& one) {
     result.flagged += static_cast<double>(estimate.flagged.size()) /
                       static_cast<double>(one.states * one.actions * one.models);
     result.passes += estimate.passes / static_cast<double>(one.models);
-    if (known == 0.0) continue;
     judged += known;
     result.inside += inside;
-    squares += inside / known * inside / known;
+    shares.emplace_back(inside, known);
   }
   result.rms = std::sqrt(result.rms / entries);
   result.inside /= judged;
   result.mean_square /= judged;
   result.width /= judged;
-  const auto models = static_cast<double>(one.models);
-  result.error =
-      std::sqrt(std::max(0.0, squares / models - result.inside * result.inside) / models);
+  for (const auto& [inside, known] : shares) {
+    result.error += std::pow((inside - result.inside * known) / judged, 2);
+  }
+  result.error = std::sqrt(result.error);
   return result;
 }
 

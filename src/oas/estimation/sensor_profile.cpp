@@ -42,7 +42,7 @@ SensorProfile::Point SensorProfile::visit(const TransitionModel& transition, con
   with.emissions = true;
   with.batches = useful_batches(options.batches, transition);
   point.pass = likelihood_(transition, with);
-  steps_ = std::accumulate(point.pass.counts.begin(), point.pass.counts.end(), 0.0);
+  steps_ = std::round(std::accumulate(point.pass.counts.begin(), point.pass.counts.end(), 0.0));
   point.objective =
       point.pass.log_likelihood - best_labelled_ + labelled_.dot(sensors.array().log().matrix());
   point.emitted = rows_.fold(point.pass.emission_counts.data());
@@ -65,11 +65,7 @@ Matrix SensorProfile::whole_information(const Point& point, double caution) cons
   const Vector exact =
       (labelled_ + caution * point.emitted).cwiseQuotient(point.sensors.cwiseAbs2());
   Matrix whole = exact.asDiagonal();
-  if (information_.size() > 0) {
-    whole += information_;
-  } else {
-    whole.diagonal() += point.slopes.cwiseQuotient(point.sensors);  // expectation-maximisation
-  }
+  whole += information_;
   return point.free.reduce_square(whole);
 }
 
@@ -128,7 +124,7 @@ bool SensorProfile::is_settled(const Point& point, const PassOptions& options) c
 
 // BFGS on what the log's rows say.
 void SensorProfile::remember(const Point& from, const Point& to) {
-  if (!to.pass.possible() || information_.size() == 0) return;
+  if (!to.pass.possible()) return;
   const Vector step = to.sensors - from.sensors;
   const Vector fall = rows_.centred(from.slopes - to.slopes);
   const Vector expected = information_ * step;
@@ -198,11 +194,10 @@ LikelihoodPass SensorProfile::pass(const TransitionModel& transition, const Pass
   }
   log_likelihood_ = pass.log_likelihood;
   pass.log_likelihood = point.objective + 0.5 * point.square;
-  if (cross_.size() > 0) {
+  if (cross_.size() > 0) {  // expected counts stay: they must not become negative
     const Vector rest = cross_.transpose() * point.step;
     for (std::size_t i = 0; i < pass.score.size(); ++i) {
       pass.score[i] -= rest(static_cast<Eigen::Index>(i));
-      pass.counts[i] = transition.values()[i] * pass.score[i];
     }
   }
   if (options.batches > 0) {

@@ -42,14 +42,18 @@ SensorProfile::Batches SensorProfile::batches_of(const Point& point) const {
 void SensorProfile::learn_from_batches(const Point& point) {
   const auto count = static_cast<Eigen::Index>(point.pass.batch_steps.size());
   const Eigen::Index coordinates = rows_.size() - rows_.size() / rows_.width();
-  if (count < 2 * coordinates) return;
+  doubt_ = 1.0;
+  if (count < 2 * coordinates) {  // as if all states had been seen: expectation-maximisation
+    const Matrix complete = point.slopes.cwiseQuotient(point.sensors).asDiagonal();
+    information_ = rows_.centred(rows_.centred(complete).transpose());
+    return;
+  }
   const Batches batches = batches_of(point);
   const Matrix centred = rows_.centred(batches.sensors.transpose());
   information_ = centred * centred.transpose();
   const double size =
       static_cast<double>(rows_.size()) * static_cast<double>(point.pass.score.size());
   if (size <= kMostCross) cross_ = centred * batches.transition;
-  doubt_ = 1.0;
 }
 
 // Kept only where the whole information is positive with it: a maximum.

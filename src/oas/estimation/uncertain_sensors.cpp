@@ -1,5 +1,8 @@
 #include "oas/estimation/uncertain_sensors.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -9,7 +12,8 @@ namespace oas {
 
 namespace {
 
-constexpr double kPrior = 0.5;  // rows in each entry
+constexpr double kPrior = 0.5;      // rows in each entry
+constexpr double kSureNames = 5.0;  // log-likelihood of the labelled rows
 
 // States that no labelled row shows under some action.
 std::string unlabelled_states(const Pomdp& model) {
@@ -24,6 +28,65 @@ std::string unlabelled_states(const Pomdp& model) {
     }
   }
   return names;
+}
+
+// What labelled rows lose, in log-likelihood, when two states change names.
+double loss_by_exchange(const ObservationCounts& counts, const ObservationModel& sensors, State i,
+                        State j) {
+  double loss = 0.0;
+  for (Action a{0}; a < (counts.shared() ? 1 : counts.num_actions()); ++a) {
+    const auto n_i = counts.distribution(a, i);
+    const auto n_j = counts.distribution(a, j);
+    const auto z_i = sensors.distribution(a, i);
+    const auto z_j = sensors.distribution(a, j);
+    for (std::size_t o = 0; o < n_i.size(); ++o) {
+      loss += (n_i[o] - n_j[o]) * std::log(z_i[o] / z_j[o]);
+    }
+  }
+  return loss;
+}
+
+void forget_row(std::size_t row, int num_states, ConfidenceRegion& region) {
+  if (region.factor.empty()) return;
+  const auto n = static_cast<std::size_t>(num_states);
+  region.factor[row] = std::numeric_limits<double>::quiet_NaN();
+  region.l1[row] = 2.0;
+  std::fill_n(region.lower.begin() + static_cast<std::ptrdiff_t>(row * n), n, 0.0);
+  std::fill_n(region.upper.begin() + static_cast<std::ptrdiff_t>(row * n), n, 1.0);
+}
+
+// No row is determined, for this reason.
+void flag_all(const Pomdp& model, const std::string& reason, TransitionEstimate& estimate) {
+  estimate.status = EstimateStatus::flagged;
+  estimate.flagged.clear();
+  const int n = model.num_states();
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    for (State s{0}; s < n; ++s) {
+      estimate.flagged.push_back({a, s, reason});
+      const auto row = static_cast<std::size_t>(a * n + s);
+      forget_row(row, n, estimate.row_region);
+      forget_row(row, n, estimate.joint_region);
+    }
+  }
+  std::fill(estimate.standard_error.begin(), estimate.standard_error.end(),
+            std::numeric_limits<double>::quiet_NaN());
+  std::fill(estimate.lower.begin(), estimate.lower.end(), 0.0);
+  std::fill(estimate.upper.begin(), estimate.upper.end(), 1.0);
+  estimate.warnings.push_back("no row is determined: " + reason);
+}
+
+void judge_names(const Pomdp& model, TransitionEstimate& estimate) {
+  for (State i{0}; i < model.num_states(); ++i) {
+    for (State j{i.value() + 1}; j < model.num_states(); ++j) {
+      const double loss = loss_by_exchange(*model.observation_counts(), *estimate.sensors, i, j);
+      if (loss >= kSureNames) continue;
+      flag_all(model,
+               fmt::format("the labelled rows hardly tell which state is '{}' and which is '{}'",
+                           model.states()[i], model.states()[j]),
+               estimate);
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -100,6 +163,7 @@ TransitionEstimate estimate_with_sensors(const LikelihoodRows& rows,
         "such states from each other by name",
         unlabelled));
   }
+  judge_names(model, estimate);
   if (!sensors.settled()) {
     estimate.warnings.emplace_back("the best sensors were not found to full precision");
   }
