@@ -57,8 +57,13 @@ void run_convert(const ConvertArguments& options) {
   OAS_REQUIRE(converted.model.has_value(), "{}: not the same on these states in timing {}: {}{}",
               options.input, to_string(timing), converted.reason,
               options.expand ? "" : "; --expand makes an exact model with more states");
-  const auto warnings =
+  auto warnings =
       about_file(options.input, [&] { return write_any_model(options.output, *converted.model); });
+  if (model.observation_counts() && !converted.model->observation_counts()) {
+    warnings.emplace_back(
+        "the numbers of labelled rows behind the sensors are left out: they belong to the other "
+        "timing");
+  }
   for (const std::string& warning : warnings) {
     warn(options.common, fmt::format("{}: {}", options.output, warning));
   }

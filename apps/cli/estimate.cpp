@@ -148,8 +148,8 @@ void write_output(const EstimateArguments& options, const AnyModel& model,
                   const TransitionEstimate& estimate) {
   const bool as_json = options.output.empty() || is_json_output(options.output);
   if (!as_json) {
-    write_model_file(options.output, std::get<Pomdp>(model).with_transition(estimate.transition),
-                     "FILE.json", options.common);
+    write_model_file(options.output, estimated_model(std::get<Pomdp>(model), estimate), "FILE.json",
+                     options.common);
     warn(options.common,
          fmt::format("{}: holds the model alone; error bars need a .json file", options.output));
   } else if (!options.output.empty()) {
@@ -176,6 +176,11 @@ void run_estimate(EstimateArguments options) {
   if (estimate.effective_rows) {
     text += fmt::format("weights by age: worth {} rows of equal weight\n",
                         big_number(std::round(*estimate.effective_rows)));
+  }
+  if (estimate.labelled_rows) {
+    text += fmt::format(
+        "sensors are uncertain: calibrated from {}\n",
+        counted(static_cast<std::int64_t>(std::round(*estimate.labelled_rows)), "labelled row"));
   }
   if (!estimate.structure.empty()) text += fmt::format("structure: {}\n", estimate.structure);
   if (estimate.missing > 0) {
@@ -245,6 +250,13 @@ void add_estimate(CLI::App& app) {
             options->common)
       ->expected(1)
       ->take_all();
+  verb->add_option_function<std::string>(
+          "--sensors",
+          [options](const std::string& use) {
+            options->estimation.sensors = use == "exact" ? SensorUse::exact : SensorUse::uncertain;
+          },
+          "Calibrated sensors: uncertain (default where the estimator can) or exact")
+      ->check(CLI::IsMember({"uncertain", "exact"}));
   verb->add_option_function<double>(
       "--memory",
       [options](double megabytes) {

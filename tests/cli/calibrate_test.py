@@ -43,6 +43,72 @@ class Calibrate(CliCase):
             known = self.good_json("compare", problem, "known.json")["frobenius"]
             self.assertLess(error, known + 0.2)
 
+    def calibrated(self):
+        """m.json from 2,000 labelled rows, new.csv with 8,000 others; the counts."""
+        self.labelled("pest-control", 2000)
+        self.good("calibrate", "log.csv", "--model", "pest-control", "--prior", 0.5, "-o", "m.json")
+        self.good("simulate", "pest-control", "--steps", 8000, "--seed", 9, "-o", "new.csv")
+        model = json.loads(self.read("m.json"))
+        self.assertEqual(model["observation_counts"], model["calibration"]["counts"])
+        return model
+
+    def test_error_bars_know_how_uncertain_the_sensors_are(self):
+        model = self.calibrated()
+        rows = int(sum(map(sum, sum(model["observation_counts"], []))))
+        out = self.good("estimate", "m.json", "new.csv", "-o", "e.json")
+        self.assertIn(f"sensors are uncertain: calibrated from {rows:,} labelled rows", out)
+        estimate = json.loads(self.read("e.json"))
+        self.assertEqual(estimate["estimate"]["labelled_rows"], rows)
+        self.assertEqual(estimate["observation_counts"], model["observation_counts"])
+        self.assertNotEqual(estimate["observation"], model["observation"])
+        out = self.good("estimate", "m.json", "new.csv", "--sensors", "exact", "-o", "exact.json")
+        self.assertNotIn("uncertain", out)
+        exact = json.loads(self.read("exact.json"))
+        self.assertEqual(exact["observation"], model["observation"])
+        numbers = lambda table: [x for a in table for s in a for x in s if x is not None]
+        errors = lambda document: sum(numbers(document["estimate"]["standard_error"]))
+        self.assertLess(errors(exact), errors(estimate))
+        # An estimate as the model, and files that are read in every pass: the same answer.
+        for arguments in (["e.json"], ["m.json", "--memory", 0]):
+            self.good("estimate", arguments[0], "new.csv", *arguments[1:], "-o", "again.json")
+            again = json.loads(self.read("again.json"))
+            self.assertEqual(again["estimate"]["labelled_rows"], rows)
+            for x, y in zip(numbers(again["transition"]), numbers(estimate["transition"])):
+                self.assertAlmostEqual(x, y, delta=2e-3)
+
+    def test_uncertain_sensors_where_they_cannot_be(self):
+        self.calibrated()
+        for more in (["--estimator", "oas-overlap", "--actions-ignore-observations"],
+                     ["--half-life", 2000], ["--error-bars", "block-bootstrap", "--resamples", 20]):
+            result = self.oas("estimate", "m.json", "new.csv", *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("labelled rows are taken as exact", result.stderr)
+            result = self.oas("estimate", "m.json", "new.csv", "--sensors", "exact", *more)
+            self.assertNotIn("taken as exact", result.stderr)
+            self.bad("estimate", "m.json", "new.csv", "--sensors", "uncertain", *more,
+                     says=["cannot be uncertain"])
+        self.bad("estimate", "pest-control", "new.csv", "--sensors", "uncertain",
+                 says=["observation_counts"])
+        self.bad("estimate", "m.json", "new.csv", "--sensors", "maybe", says=["maybe"])
+        result = self.oas("convert", "m.json", "m.pomdp", "--expand")
+        self.assertIn("labelled rows behind the sensors are left out", result.stderr)
+
+    def test_an_observation_that_no_labelled_row_shows(self):
+        """Frequencies rule it out; uncertain sensors do not."""
+        head = "# oas-log/1 timing=before\n"
+        self.write("log.csv", head + "action,observation,state\n"
+                   + "go,red,left\ngo,green,right\ngo,green,left\ngo,green,right\n" * 20)
+        self.write("new.csv", head + "action,observation\n"
+                   + "go,red\ngo,red\ngo,green\ngo,blue\n" * 500)
+        model = {"format": "oas-model/1", "timing": "before", "states": ["left", "right"],
+                 "actions": ["go"], "observations": ["blue", "green", "red"]}
+        self.write_model("skeleton.json", model)
+        self.good("calibrate", "log.csv", "--model", "skeleton.json", "-o", "m.json")
+        self.bad("estimate", "m.json", "new.csv", "--sensors", "exact", says=["blue"])
+        self.good("estimate", "m.json", "new.csv", "-o", "e.json")
+        found = json.loads(self.read("e.json"))["observation"][0]
+        self.assertGreater(found[0][0] + found[1][0], 0.1)
+
     def test_names_from_the_log(self):
         self.write("log.csv", "# oas-log/1 timing=before\naction,observation,state\n"
                    + "go,red,left\ngo,green,right\nstay,red,left\nstay,red,right\n" * 50)

@@ -304,9 +304,17 @@ TEST(LikelihoodKernels, InstructionSetsAgreeToTheBit) {
       detail::ScaledProduct product;
       EXPECT_TRUE(kernels.forward(tables, steps, group, out.data(), product));
       EXPECT_TRUE(kernels.backward(tables, steps, group, out.data(), message.data(), sums.data()));
+      std::vector<double> emissions(emission.size(), 0.0);
+      std::vector<double> again(message.size(), 0.0);
+      std::fill_n(again.begin(), n, 1.0);
+      std::vector<double> sums_again(transition.size(), 0.0);
+      EXPECT_TRUE(kernels.backward_emissions(tables, steps, group, out.data(), again.data(),
+                                             sums_again.data(), emissions.data()));
+      EXPECT_EQ(sums_again, sums);
       EXPECT_TRUE(kernels.retreat(tables, steps, group, message.data()));
       out.insert(out.end(), message.begin(), message.begin() + n);
       out.insert(out.end(), sums.begin(), sums.end());
+      out.insert(out.end(), emissions.begin(), emissions.end());
       out.push_back(product.mantissa);
       out.push_back(static_cast<double>(product.exponent));
       return out;

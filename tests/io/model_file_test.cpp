@@ -30,6 +30,21 @@ TEST(ModelFile, EveryFormatByItsEnding) {
   EXPECT_EQ(slurp(folder.file("m.PomdpX")).front(), '<');
 }
 
+TEST(ModelFile, NumbersOfLabelledRowsAreLeftOutWithAWord) {
+  const TemporaryDirectory folder;
+  PomdpParts parts = after_model().parts();
+  parts.observation_counts = ObservationCounts(3, 2, 4, std::vector<double>(24, 5.0));
+  const Pomdp model(std::move(parts));
+  EXPECT_THAT(write_any_model(folder.file("m.json"), model), IsEmpty());
+  EXPECT_EQ(read_any_model(folder.file("m.json")).model.observation_counts(),
+            model.observation_counts());
+  for (const char* name : {"m.pomdp", "m.pomdpx"}) {
+    EXPECT_THAT(write_any_model(folder.file(name), model),
+                testing::ElementsAre(HasSubstr("labelled rows behind the sensors are left out")));
+    EXPECT_FALSE(read_any_model(folder.file(name)).model.observation_counts().has_value());
+  }
+}
+
 TEST(ModelFile, ContentCountsWhenReading) {
   const TemporaryDirectory folder;
   const Pomdp model = after_model();

@@ -84,6 +84,22 @@ TEST(ConvertTiming, DeterministicMovesKeepTheStates) {
   EXPECT_NE(before.model->sensors(), after.sensors());
 }
 
+// Numbers of labelled rows belong to the sensors they were counted for, on the same states or more.
+TEST(ConvertTiming, NumbersOfLabelledRowsStayBehind) {
+  for (const std::vector<int>& moves : {std::vector<int>{1, 1, 0}, std::vector<int>{0, 0, 0}}) {
+    for (const Timing timing : {Timing::before, Timing::after}) {
+      PomdpParts parts = with_moves(moves, timing, 3).parts();
+      parts.observation_counts = ObservationCounts(3, 1, 2, {1, 2, 3, 4, 5, 6});
+      const Pomdp model(std::move(parts));
+      EXPECT_EQ(*convert_timing(model, timing).model, model);
+      const Timing other = timing == Timing::before ? Timing::after : Timing::before;
+      const auto converted = convert_timing(model, other, {.expand = true});
+      ASSERT_TRUE(converted.model.has_value()) << converted.reason;
+      EXPECT_FALSE(converted.model->observation_counts().has_value());
+    }
+  }
+}
+
 TEST(ConvertTiming, PermutationsGoBothWays) {
   const Pomdp before = with_moves({1, 2, 0}, Timing::before, 4);
   const auto after = convert_timing(before, Timing::after);

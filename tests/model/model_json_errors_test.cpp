@@ -55,6 +55,19 @@ auto fails_with(const std::string& message) {
 
 TEST(ModelJsonErrors, TheGoodDocumentIsGood) { EXPECT_NO_THROW(parsing(good().dump())()); }
 
+TEST(ModelJsonErrors, NumbersOfLabelledRows) {
+  EXPECT_NO_THROW(with("/observation_counts", Json::parse("[[[5, 0], [0, 7]]]"))());
+  for (const char* bad : {"3", "[]", "[[]]", "[[[5, 0]]]", "[[[5, 0, 1], [0, 7, 1]]]", "[[5, 0]]",
+                          "[[[5, \"a\"], [0, 7]]]", "{}"}) {
+    EXPECT_THAT(with("/observation_counts", Json::parse(bad)),
+                ThrowsMessage<ParseError>(HasSubstr("$.observation_counts")))
+        << bad;
+  }
+  EXPECT_THAT(with("/observation_counts", Json::parse("[[[5, -1], [0, 7]]]")),
+              fails_with("$.observation_counts: entry 1 of row 0 is -1; a number of rows is "
+                         "expected"));
+}
+
 TEST(ModelJsonErrors, TruncatedAnywhere) {
   const std::string text = good().dump();
   for (std::size_t length = 0; length < text.size(); ++length) {

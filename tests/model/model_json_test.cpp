@@ -97,6 +97,22 @@ RC_GTEST_PROP(ModelJson, WritingAndReadingGivesTheSameModel, ()) {
   RC_ASSERT(parse_model(dump_json(model_to_json(blind)), "m.json") == blind);
 }
 
+TEST(ModelJson, NumbersOfLabelledRowsSurvive) {
+  nlohmann::ordered_json document = parse_json(kSmall, "m.json");
+  document["observation_counts"] =
+      nlohmann::ordered_json::parse("[[[1,2,3],[4,5,6]],[[7,8,9],[0,0,0.5]]]");
+  const Pomdp model = parse_model(document.dump(), "m");
+  ASSERT_TRUE(model.observation_counts().has_value());
+  EXPECT_FALSE(model.observation_counts()->shared());
+  EXPECT_EQ(model.observation_counts()->total(Action{1}, State{0}), 24.0);
+  EXPECT_EQ(parse_model(dump_json(model_to_json(model)), "m"), model);
+  document["observation"][1] = document["observation"][0];
+  document["observation_counts"] = nlohmann::ordered_json::parse("[[1,2,3],[4,5,6]]");
+  const Pomdp shared = parse_model(document.dump(), "m");
+  EXPECT_TRUE(shared.observation_counts()->shared());
+  EXPECT_EQ(parse_model(dump_json(model_to_json(shared)), "m"), shared);
+}
+
 TEST(ModelJson, NamesAndDiscountSurviveToo) {
   test::RandomModelOptions options;
   options.named = true;

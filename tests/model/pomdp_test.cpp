@@ -210,6 +210,69 @@ TEST(Pomdp, EveryPartCountsInEquality) {
   EXPECT_TRUE(differs([](auto& p) { p.reward = {}; }));
   EXPECT_TRUE(differs([](auto& p) { p.reward = Reward::by_observation({1.0, 0.0, -2.0}); }));
   EXPECT_TRUE(differs([](auto& p) { p.discount = 0.9; }));
+  EXPECT_TRUE(differs([](auto& p) {
+    p.observation_counts = ObservationCounts(2, 1, 3, {1, 2, 3, 4, 5, 6});
+  }));
+}
+
+TEST(ObservationCounts, AreOneTableForEachActionOrOneForAll) {
+  const ObservationCounts each(2, 2, 2, {1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_FALSE(each.shared());
+  EXPECT_THAT(each.distribution(Action{1}, State{0}), ElementsAre(5, 6));
+  EXPECT_EQ(each.total(Action{0}, State{1}), 7.0);
+  EXPECT_EQ(each.total(), 36.0);
+  const ObservationCounts all(2, 2, 2, {1, 2, 3, 4.5});
+  EXPECT_TRUE(all.shared());
+  EXPECT_THAT(all.distribution(Action{1}, State{1}), ElementsAre(3, 4.5));
+  EXPECT_FALSE(ObservationCounts(2, 1, 2, {1, 2, 3, 4}).shared());
+}
+
+TEST(ObservationCounts, WrongOnesAreRefusedByName) {
+  EXPECT_THAT(
+      [] {
+        ObservationCounts(2, 2, 2, {1, 2, 3});
+      },
+      rejects("observation_counts: 3 values for 2 actions, 2 states and 2 observations"));
+  EXPECT_THAT([] { ObservationCounts(0, 2, 2, {}); },
+              rejects("observation_counts: 0 states, 2 actions and 2 observations"));
+  for (const double bad : {-1.0, kNaN, std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(ObservationCounts(2, 1, 2, {1, 2, 3, bad}), InvalidArgument);
+  }
+  EXPECT_THAT(
+      [] {
+        ObservationCounts(2, 1, 2, {1, 2, 3, -1}, "here");
+      },
+      rejects("here: entry 1 of row 1 is -1; a number of rows is expected"));
+  EXPECT_THAT(building([](auto& p) {
+                p.observation_counts = ObservationCounts(2, 1, 2, {1, 2, 3, 4});
+              }),
+              rejects("observation_counts is 1x2x2 (actions, states, observations) where the model "
+                      "has 1, 2, 3"));
+}
+
+TEST(ObservationCounts, OneTableNeedsOneSensor) {
+  const auto parts = [](double last) {
+    PomdpParts made;
+    made.states = Labels(1, "state");
+    made.actions = Labels(2, "action");
+    made.observations = Labels(2, "observation");
+    made.sensors = ObservationModel(1, 2, 2, {0.5, 0.5, 1.0 - last, last});
+    made.observation_counts = ObservationCounts(1, 2, 2, {10, 10});
+    return made;
+  };
+  EXPECT_NO_THROW(Pomdp{parts(0.5)});
+  EXPECT_THAT([&] { (void)Pomdp(parts(0.75)); },
+              rejects("observation_counts is one table for all actions, but the sensors of actions "
+                      "0 and 1 differ by 0.25"));
+}
+
+// Other dynamics leave them; other sensors are not what was counted.
+TEST(ObservationCounts, GoWithTheSensorsTheyCount) {
+  PomdpParts parts = small_parts();
+  parts.observation_counts = ObservationCounts(2, 1, 3, {1, 2, 3, 4, 5, 6});
+  const Pomdp model(parts);
+  EXPECT_TRUE(model.without_transition().observation_counts().has_value());
+  EXPECT_TRUE(model.with_transition(TransitionModel::uniform(2, 1)).observation_counts());
 }
 
 TEST(Pomdp, UnknownTransitionIsAnErrorWhenAskedFor) {

@@ -107,6 +107,7 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
     if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   }
   if (estimate.effective_rows) about["effective_rows"] = *estimate.effective_rows;
+  if (estimate.labelled_rows) about["labelled_rows"] = *estimate.labelled_rows;
   if (!estimate.structure.empty()) about["structure"] = estimate.structure;
   about["pairs"] = estimate.pairs;
   about["alpha"] = estimate.alpha;
@@ -134,7 +135,7 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
 }  // namespace
 
 Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
-  Json document = model_to_json(model.with_transition(estimate.transition));
+  Json document = model_to_json(estimated_model(model, estimate));
   document["estimate"] = about_estimate(model, estimate);
   return document;
 }

@@ -78,8 +78,12 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
                           static_cast<std::size_t>(rows.num_observations_) + 1,
                           static_cast<std::uint32_t>(offset));
   }
+  if (options.sensors) emission_ = detail::EmissionTable(*options.sensors, rows.stride_);
+  const std::vector<double>& emission = options.sensors ? emission_.values
+                                        : rows.vectors_ ? rows.row_emission_
+                                                        : rows.emission_.values;
   tables_ = {rows.num_states_, rows.stride_, transition_.data(), transposed_.data(),
-             rows.vectors_ ? rows.row_emission_.data() : rows.emission_.data()};
+             emission.data()};
   cut();
   if (options.batches > 0) {
     std::size_t steps = 0;
@@ -171,6 +175,7 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
   result = {};
   result.sums.assign(transition_.size(), 0.0);
   if (options_.forgetting.active()) result.batch_sums = result.sums;
+  if (options_.emissions) result.emissions.assign(rows_.emission_.values.size(), 0.0);
   Workspace work(*this);
   std::int64_t steps_in_batch = 0;
   for (std::size_t b = tasks_[task]; b < blocks_end(task) && result.possible; ++b) {
@@ -206,6 +211,7 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
     std::copy_n(work.end_message.data(), stride_, work.message.data());
     if (!run_steps(block, 1, work, result, steps_in_batch)) return false;
   }
+  if (options_.emissions) add_first_emission(block, work, result);
   if (!seams_.empty()) {
     std::copy_n(work.states.data(), stride_, seam(index, kStart));
     std::copy_n(work.states.data() + block.steps * stride_, stride_, seam(index, kEnd));
@@ -229,18 +235,20 @@ bool LikelihoodPassRunner::run_steps(const Block& block, int group, Workspace& w
     return false;
   }
   work.sums = result.sums;
+  work.emissions = result.emissions;
   const std::size_t num_batches = result.batch_steps.size();
   const std::int64_t steps_before = steps_in_batch;
   const std::size_t piece =
       batch_target_ > 0 ? std::min(kBlock, static_cast<std::size_t>(batch_target_)) : kBlock;
   for (std::size_t end = block.steps; end > 0;) {
     const std::size_t first = (end - 1) / piece * piece;
-    if (!kernels_.backward(tables_, work.part(work.before + first, end - first), group,
-                           work.states.data() + first * stride_, work.message.data(),
-                           result.sums.data())) {
+    if (!step_back(work.part(work.before + first, end - first), group,
+                   work.states.data() + first * stride_, work.message.data(), result)) {
       result.sums = work.sums;
+      result.emissions = work.emissions;
       result.batch_steps.resize(num_batches);
       result.batches.resize(num_batches * result.sums.size());
+      result.emission_batches.resize(num_batches * result.emissions.size());
       steps_in_batch = steps_before;
       return false;
     }
@@ -266,9 +274,9 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
   }
   std::copy(rows_.start_.begin(), rows_.start_.end(), first);
   if (rows_.timing_ == Timing::after) return true;
-  const double* const emission = rows_.emission(block.row);
+  const double* const shown = emission(block.row);
   double sum = 0.0;
-  for (std::size_t s = 0; s < stride_; ++s) sum += first[s] *= emission[s];
+  for (std::size_t s = 0; s < stride_; ++s) sum += first[s] *= shown[s];
   if (!(sum > 0.0)) return false;
   for (std::size_t s = 0; s < stride_; ++s) first[s] /= sum;
   multiply_into(product, sum);
@@ -292,6 +300,8 @@ void LikelihoodPassRunner::close_batch(TaskResult& result, std::int64_t& steps) 
   // result.sums holds the running total; a batch is what was added since the last one.
   const std::vector<double>& total = result.batch_sums.empty() ? result.sums : result.batch_sums;
   result.batches.insert(result.batches.end(), total.begin(), total.end());
+  result.emission_batches.insert(result.emission_batches.end(), result.emissions.begin(),
+                                 result.emissions.end());
   result.batch_steps.push_back(steps);
   steps = 0;
 }
@@ -313,7 +323,7 @@ double LikelihoodPassRunner::log_scale() const {
   for (std::size_t row = end; row < rows_.rows(); ++row) --counts[rows_.codes_[row]];
   if (first == 1) --counts[rows_.codes_[0]];
   for (std::size_t code = 0; code < counts.size(); ++code) {
-    if (counts[code] > 0) sum += static_cast<double>(counts[code]) * rows_.log_largest_[code];
+    if (counts[code] > 0) sum += static_cast<double>(counts[code]) * log_largest_of(code);
   }
   return sum;
 }
@@ -325,6 +335,10 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
   pass.score.assign(actions * n * n, 0.0);
   pass.counts = pass.score;
   pass.handover_error = handover_error_;
+  if (options_.emissions) {
+    pass.emission_counts.assign(actions * n * static_cast<std::size_t>(rows_.num_observations_),
+                                0.0);
+  }
   if (std::any_of(results_.begin(), results_.end(), [](const TaskResult& result) {
         return !result.possible || result.sums.empty();
       })) {
@@ -360,6 +374,7 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
       pass.batch_steps.push_back(result.batch_steps[b]);
     }
   }
+  if (options_.emissions) collect_emissions(pass);
   const auto values = transition_model_.values();
   for (std::size_t i = 0; i < values.size(); ++i) pass.counts[i] = values[i] * pass.score[i];
   return pass;

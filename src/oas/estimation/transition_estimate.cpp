@@ -28,6 +28,13 @@ std::string TransitionEstimate::brief() const {
   return text;
 }
 
+Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
+  PomdpParts parts = model.parts();
+  parts.transition = estimate.transition;
+  if (estimate.sensors) parts.sensors = *estimate.sensors;
+  return Pomdp(std::move(parts));
+}
+
 void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate) {
   const auto n = static_cast<std::size_t>(model.num_states());
   for (std::size_t start = 0; start < estimate.standard_error.size(); start += n) {

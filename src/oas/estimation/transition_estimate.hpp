@@ -67,12 +67,19 @@ struct TransitionEstimate {
   std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
   std::optional<double> fit_p_value;     ///< does the log fit the sensors; see SensorFit
   std::optional<double> effective_rows;  ///< n_eff of the weights; with forgetting only
-  std::string structure;                 ///< what was known of T beforehand; empty: nothing
-  int passes = 0;                        ///< over the rows, those for error bars included
+  /// Where the sensors were uncertain: their joint maximum with T, and the labelled rows.
+  std::optional<ObservationModel> sensors;
+  std::optional<double> labelled_rows;
+  std::string structure;  ///< what was known of T beforehand; empty: nothing
+  int passes = 0;         ///< over the rows, those for error bars included
 
   /// One line: estimator, pairs, status.
   [[nodiscard]] std::string brief() const;
 };
+
+/// `model` with the transition of an estimate, and with its sensors where it has some. Counts of
+/// labelled rows stay what they are: the log's rows are not among them.
+[[nodiscard]] Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate);
 
 /// Warnings about rows whose entries are known to ± 0.1 only, or worse, and are not flagged.
 void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate);

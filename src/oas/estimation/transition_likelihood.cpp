@@ -9,6 +9,26 @@
 
 namespace oas {
 
+detail::EmissionTable::EmissionTable(const ObservationModel& sensors, int stride) {
+  const int num_observations = sensors.num_observations();
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    for (int o = 0; o <= num_observations; ++o) {
+      const std::size_t offset = values.size();
+      values.resize(offset + static_cast<std::size_t>(stride), 0.0);
+      for (State s{0}; s < sensors.num_states(); ++s) {
+        values[offset + static_cast<std::size_t>(s)] =
+            o == num_observations ? 1.0 : sensors(a, s, Observation{o});
+      }
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(offset);
+      const double largest = *std::max_element(first, values.end());
+      log_largest.push_back(std::log(largest));
+      if (largest > 0.0) {
+        std::for_each(first, values.end(), [&](double& value) { value /= largest; });
+      }
+    }
+  }
+}
+
 TransitionLikelihood::TransitionLikelihood(const Pomdp& model)
     : num_states_(model.num_states()),
       num_actions_(model.num_actions()),
@@ -16,26 +36,11 @@ TransitionLikelihood::TransitionLikelihood(const Pomdp& model)
       stride_((num_states_ + 3) / 4 * 4),
       timing_(model.timing()),
       start_(static_cast<std::size_t>(stride_)),
+      emission_(model.sensors(), stride_),
       codes_(static_cast<std::uint64_t>(num_actions_) *
              (static_cast<std::uint64_t>(num_observations_) + 1)) {
   std::copy(model.start().begin(), model.start().end(), start_.begin());
-  for (Action a{0}; a < num_actions_; ++a) {
-    for (int o = 0; o <= num_observations_; ++o) {
-      const std::size_t offset = emission_.size();
-      emission_.resize(offset + static_cast<std::size_t>(stride_), 0.0);
-      for (State s{0}; s < num_states_; ++s) {
-        emission_[offset + static_cast<std::size_t>(s)] =
-            o == num_observations_ ? 1.0 : model.sensors()(a, s, Observation{o});
-      }
-      const auto first = emission_.begin() + static_cast<std::ptrdiff_t>(offset);
-      const double largest = *std::max_element(first, emission_.end());
-      log_largest_.push_back(std::log(largest));
-      if (largest > 0.0) {
-        std::for_each(first, emission_.end(), [&](double& value) { value /= largest; });
-      }
-    }
-  }
-  code_counts_.assign(log_largest_.size(), 0);
+  code_counts_.assign(emission_.log_largest.size(), 0);
 }
 
 TransitionLikelihood TransitionLikelihood::with_vectors(const Pomdp& chain) {
@@ -59,7 +64,7 @@ void TransitionLikelihood::start_run() { new_run_ = true; }
 
 void TransitionLikelihood::append(Action action, Observation observation) {
   const std::uint32_t row = code(action, observation);
-  OAS_REQUIRE(std::isfinite(log_largest_[row]),
+  OAS_REQUIRE(std::isfinite(emission_.log_largest[row]),
               "row {}: observation {} has probability 0 in every state under action {}",
               codes_.size(), observation.value(), action.value());
   OAS_REQUIRE(!vectors_, "row {}: has no likelihoods", codes_.size());
@@ -157,6 +162,17 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
   OAS_REQUIRE(options.first_belief.empty() ||
                   options.first_belief.size() == static_cast<std::size_t>(num_states_),
               "a first belief over {} states for {}", options.first_belief.size(), num_states_);
+  OAS_REQUIRE(
+      !vectors_ || (!options.sensors && !options.emissions),
+      "rows that bring their likelihoods have no other sensors, and no counts of emissions");
+  OAS_REQUIRE(!options.emissions || !options.forgetting.active(),
+              "there are no counts of emissions with weights by age");
+  OAS_REQUIRE(!options.sensors || (options.sensors->num_states() == num_states_ &&
+                                   options.sensors->num_actions() == num_actions_ &&
+                                   options.sensors->num_observations() == num_observations_),
+              "sensors are {}x{}x{} (actions, states, observations) where the rows have {}, {}, {}",
+              options.sensors->num_actions(), options.sensors->num_states(),
+              options.sensors->num_observations(), num_actions_, num_states_, num_observations_);
   return LikelihoodPassRunner(*this, transition, options, parallelism).run();
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,19 @@
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
+
+namespace detail {
+
+/// Sensors as a pass reads them; code = action · (O + 1) + observation, O standing for missing.
+struct EmissionTable {
+  EmissionTable() = default;
+  EmissionTable(const ObservationModel& sensors, int stride);
+
+  std::vector<double> values;       // [code][stride]: Z_a(o|·) / its largest entry; missing: 1
+  std::vector<double> log_largest;  // [code]: -∞ where no state emits
+};
+
+}  // namespace detail
 
 /// What one pass over all rows says about one transition model.
 struct LikelihoodPass {
@@ -28,6 +42,11 @@ struct LikelihoodPass {
   /// only when asked for. They add up to `score`.
   std::vector<double> batch_scores;
   std::vector<std::int64_t> batch_steps;
+  /// Only when asked for: [a][s][o], rows of (a,o) that state s is expected to have emitted given
+  /// all rows. Divided by Z_a(o|s) > 0 this is the derivative of the log-likelihood by that entry,
+  /// other entries held. And the same of the batches, [batch][a][s][o].
+  std::vector<double> emission_counts;
+  std::vector<double> batch_emission_counts;
   /// Of a window (see PassOptions): the belief with which the next window starts.
   std::vector<double> last_belief;
   /// Largest error of a smoothed state distribution where two blocks of a run meet, in total
@@ -44,6 +63,13 @@ struct PassOptions {
   /// Cut the score into about this many to twice as many batches, where there are 32 steps for
   /// each; 0: no batches. A S² numbers each.
   int batches = 0;
+
+  /// Other sensors than the model's, of the same sizes; null: the model's. Not for rows that bring
+  /// their likelihoods.
+  std::shared_ptr<const ObservationModel> sensors;
+  /// Also LikelihoodPass::emission_counts, for a fifth more time. Neither for rows that bring their
+  /// likelihoods nor with weights by age.
+  bool emissions = false;
 
   /// A log too large for the memory is passed window by window. The first run of a window is then
   /// the continuation of the run before, whose LikelihoodPass::last_belief this is; empty: it
@@ -115,6 +141,7 @@ class TransitionLikelihood {
 
   [[nodiscard]] int num_states() const { return num_states_; }
   [[nodiscard]] int num_actions() const { return num_actions_; }
+  [[nodiscard]] int num_observations() const { return num_observations_; }
   [[nodiscard]] Timing timing() const { return timing_; }
   [[nodiscard]] std::size_t rows() const { return codes_.size(); }
   [[nodiscard]] std::size_t runs() const { return run_starts_.size(); }
@@ -139,20 +166,14 @@ class TransitionLikelihood {
 
   [[nodiscard]] std::uint32_t code(Action action, Observation observation) const;
   void append_code(std::uint32_t code);
-  // Z of a row, [stride], divided by its largest entry.
-  [[nodiscard]] const double* emission(std::size_t row) const {
-    return vectors_ ? row_emission_.data() + row * static_cast<std::size_t>(stride_)
-                    : emission_.data() + codes_[row] * static_cast<std::size_t>(stride_);
-  }
 
   int num_states_;
   int num_actions_;
   int num_observations_;
   int stride_;  // states, padded to whole quadruples
   Timing timing_;
-  std::vector<double> start_;        // [stride]
-  std::vector<double> emission_;     // [code][stride]: Z_a(o|·) / its largest entry; missing: 1
-  std::vector<double> log_largest_;  // [code]: -∞ where no state emits
+  std::vector<double> start_;  // [stride]
+  detail::EmissionTable emission_;
   std::vector<std::int64_t> code_counts_;  // [code]: rows of that code
   detail::PackedCodes codes_;              // action · (O + 1) + observation; O: missing
   std::vector<std::size_t> run_starts_;

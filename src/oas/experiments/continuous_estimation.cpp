@@ -140,6 +140,9 @@ TransitionEstimate estimate_from_logs(const ContinuousPomdp& model,
   OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic,
               "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
   detail::require_used(info, options);
+  OAS_REQUIRE(options.sensors == SensorUse::automatic,
+              "only sensors of finite observations are calibrated on labelled rows, and can be "
+              "uncertain or exact");
   OAS_REQUIRE(!options.forgetting.active(),
               "weights by age need finite observations; oas discretise makes such");
   OAS_REQUIRE(info.kind == EstimatorKind::moments || info.kind == EstimatorKind::likelihood,

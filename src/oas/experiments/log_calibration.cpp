@@ -127,9 +127,12 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
 
 Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) {
   PomdpParts parts = skeleton.parts();
-  parts.sensors = calibration.sensors;
-  Json document = model_to_json(Pomdp(std::move(parts)));
   const SensorCounts& counts = calibration.counts;
+  parts.sensors = calibration.sensors;
+  parts.observation_counts =
+      ObservationCounts(counts.num_states, counts.num_actions, counts.num_observations,
+                        {counts.values.begin(), counts.values.end()});
+  Json document = model_to_json(Pomdp(std::move(parts)));
   Json about;
   about["version"] = version();
   about["same_for_all_actions"] = calibration.same_for_all_actions;

@@ -14,11 +14,13 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/particle.hpp"
+#include "oas/estimation/uncertain_sensors.hpp"
 #include "oas/estimation/weighted_likelihood.hpp"
 #include "oas/experiments/detail/log_fit.hpp"
 #include "oas/experiments/detail/log_settings.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_likelihood.hpp"
+#include "oas/experiments/log_sensors.hpp"
 #include "oas/experiments/log_structure.hpp"
 #include "oas/experiments/log_triples.hpp"
 #include "oas/io/log_reader.hpp"
@@ -113,11 +115,13 @@ TransitionEstimate estimate_by_weighted_moments(const Pomdp& model,
 }
 
 // Moments for a start: weighted where the log has propensities, and good enough where it has none.
-TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const std::string> paths,
+TransitionEstimate estimate_by_likelihood(const Pomdp& given, std::span<const std::string> paths,
                                           const LogEstimationOptions& options,
                                           Parallelism parallelism, const RowsRead& progress) {
   const EstimatorInfo& info = find_estimator(options.estimator);
   const LikelihoodEstimatorOptions settings = detail::likelihood_settings(options);
+  const bool uncertain = sensor_treatment(given, options).uncertain;
+  const Pomdp model = uncertain ? UncertainSensors::opened(given) : given;
   const bool moments = info.refine && !has_blind_sensor(model);
   std::optional<LeftInverses> inverses;
   std::optional<PairFolder> folder;
@@ -140,7 +144,8 @@ TransitionEstimate estimate_by_likelihood(const Pomdp& model, std::span<const st
   }
   const LikelihoodRows rows =
       with_forgetting(log.rows(parallelism), options.forgetting, log.run_lengths());
-  TransitionEstimate estimate = estimate_likelihood(rows, starts, model, settings);
+  TransitionEstimate estimate = uncertain ? estimate_with_sensors(rows, starts, model, settings)
+                                          : estimate_likelihood(rows, starts, model, settings);
   if (options.error_bars != ErrorBars::asymptotic) {
     bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
   }
@@ -232,7 +237,9 @@ TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::s
     const std::lock_guard lock(progress_mutex);
     if (progress) progress(rows);
   };
+  const SensorTreatment sensors = sensor_treatment(model, options);
   TransitionEstimate estimate = estimate_by_kind(model, paths, options, parallelism, report);
+  if (!sensors.warning.empty()) estimate.warnings.push_back(sensors.warning);
   warn_of_poor_rows(model, estimate);
   return estimate;
 }

@@ -19,6 +19,13 @@ namespace oas {
 /// Rows of a log that are read at a time.
 inline constexpr std::size_t kLogBlockRows = 1 << 16;
 
+/// What to make of the labelled rows behind a model's sensors (Pomdp::observation_counts).
+enum class SensorUse {
+  automatic,  ///< uncertain where the model has counts and the estimator can
+  exact,      ///< the sensors are as the model says
+  uncertain,  ///< throws where that cannot be
+};
+
 /// How to estimate from log files.
 struct LogEstimationOptions {
   std::string estimator = "oas-ml";
@@ -37,6 +44,8 @@ struct LogEstimationOptions {
   Forgetting forgetting;
   /// Likelihood: what is known of T beforehand; other estimators refuse it.
   TransitionStructure structure;
+  /// Likelihood: see UncertainSensors; other estimators take sensors as exact, and say so.
+  SensorUse sensors = SensorUse::automatic;
   ParticleOptions particles;  ///< of the estimator `particle`
   std::uint64_t seed = 1;     ///< of its random numbers, and of a bootstrap's
 };

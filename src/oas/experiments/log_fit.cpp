@@ -104,7 +104,7 @@ std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned
 void add_sensor_fit(const LogLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate) {
-  SensorFitTest test(model.with_transition(estimate.transition));
+  SensorFitTest test(estimated_model(model, estimate));
   log.visit_rows([&](Action action, Observation observation, bool starts_run) {
     test.add(action, observation, starts_run);
   });

@@ -213,6 +213,11 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
   total.log_likelihood = 0.0;
   total.score.assign(transition.values().size(), 0.0);
   total.counts = total.score;
+  if (options.emissions) {
+    const std::size_t rows = total.score.size() / static_cast<std::size_t>(transition.num_states());
+    total.emission_counts.assign(rows * static_cast<std::size_t>(likelihood_.num_observations()),
+                                 0.0);
+  }
   PassOptions part = options;
   const auto windows = rows_ / static_cast<std::int64_t>(kWindowRows) + 1;
   if (options.batches > 0) {
@@ -234,6 +239,12 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
       total.score[i] += pass.score[i];
       total.counts[i] += pass.counts[i];
     }
+    for (std::size_t i = 0; i < total.emission_counts.size(); ++i) {
+      total.emission_counts[i] += pass.emission_counts[i];
+    }
+    total.batch_emission_counts.insert(total.batch_emission_counts.end(),
+                                       pass.batch_emission_counts.begin(),
+                                       pass.batch_emission_counts.end());
     total.batch_scores.insert(total.batch_scores.end(), pass.batch_scores.begin(),
                               pass.batch_scores.end());
     total.batch_steps.insert(total.batch_steps.end(), pass.batch_steps.begin(),
@@ -245,6 +256,7 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
   if (!total.possible()) {
     std::fill(total.score.begin(), total.score.end(), 0.0);
     std::fill(total.counts.begin(), total.counts.end(), 0.0);
+    std::fill(total.emission_counts.begin(), total.emission_counts.end(), 0.0);
   } else if (reader.rows_read() != rows_) {
     throw IoError(
         fmt::format("{}: {} rows where {} were read at first; a log must not change "

@@ -74,6 +74,10 @@ std::vector<std::string> write_any_model(const std::string& path, const Pomdp& m
   WrittenModel written =
       format == ModelFormat::pomdp ? pomdp_to_text(model) : pomdpx_to_text(model);
   write_text_file(path, written.text);
+  if (model.observation_counts()) {
+    written.warnings.emplace_back(
+        "the numbers of labelled rows behind the sensors are left out; only .json holds them");
+  }
   return std::move(written.warnings);
 }
 

@@ -10,6 +10,7 @@ Pomdp with_finite_sensors(const Pomdp& chain, ObservationModel sensors) {
   PomdpParts parts = chain.parts();
   parts.observations = Labels(sensors.num_observations(), "observation");
   parts.sensors = std::move(sensors);
+  parts.observation_counts.reset();
   if (parts.reward.kind() != Reward::Kind::by_action_state) parts.reward = {};
   return Pomdp(std::move(parts));
 }

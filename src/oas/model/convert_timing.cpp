@@ -117,6 +117,7 @@ class Expansion {
     PomdpParts parts = model_.parts();
     const int n = static_cast<int>(size_);
     parts.timing = timing;
+    parts.observation_counts.reset();
     parts.states = joined_labels(model_.states(), states_);
     parts.start = std::move(start_);
     parts.transition = TransitionModel(n, model_.num_actions(), std::move(transition_));
@@ -314,6 +315,7 @@ TimingConversion convert_timing(const Pomdp& model, Timing to, const TimingOptio
   if (moved.reason.empty()) {
     PomdpParts parts = model.parts();
     parts.timing = to;
+    parts.observation_counts.reset();  // they are those of the sensors before
     parts.sensors = ObservationModel(model.num_states(), model.num_actions(),
                                      model.num_observations(), std::move(moved.values));
     result.model = Pomdp(std::move(parts));

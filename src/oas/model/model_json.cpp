@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-model/1";
 
-constexpr std::array<std::string_view, 16> kKeys = {"format",
+constexpr std::array<std::string_view, 17> kKeys = {"format",
                                                     "timing",
                                                     "states",
                                                     "actions",
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 16> kKeys = {"format",
                                                     "start",
                                                     "transition",
                                                     "observation",
+                                                    "observation_counts",
                                                     "reward",
                                                     "observation_reward",
                                                     "transition_reward",
@@ -222,6 +223,21 @@ void write_reward(const Pomdp& model, Json& document) {
   }
 }
 
+// [A][S][O], or [S][O] for all actions together.
+ObservationCounts read_counts(const JsonView& view, int s, int a, int o) {
+  const bool shared = view.is_array() && view.size() > 0 && view.at(0).is_array() &&
+                      view.at(0).size() > 0 && view.at(0).at(0).is_number();
+  return {s, a, o, shared ? read_table(view, {s, o}) : read_table(view, {a, s, o}),
+          "$.observation_counts"};
+}
+
+Json write_counts(const ObservationCounts& counts) {
+  const int s = counts.num_states();
+  const int o = counts.num_observations();
+  return counts.shared() ? write_table(counts.values(), {s, o})
+                         : write_table(counts.values(), {counts.num_actions(), s, o});
+}
+
 PomdpParts read_parts(const JsonView& root) {
   if (root.has("density")) {
     root.at("density").fail(
@@ -241,6 +257,9 @@ PomdpParts read_parts(const JsonView& root) {
   const int o = parts.observations.size();
   parts.sensors =
       ObservationModel(s, a, o, read_table(root.at("observation"), {a, s, o}), "$.observation");
+  if (root.has("observation_counts")) {
+    parts.observation_counts = read_counts(root.at("observation_counts"), s, a, o);
+  }
   detail::read_dynamics(root, parts);
   parts.reward = read_reward(root, s, a, o);
   return parts;
@@ -281,6 +300,9 @@ Json model_to_json(const Pomdp& model) {
     document["transition"] = write_table(model.transition().values(), {a, s, s});
   }
   document["observation"] = write_table(model.sensors().values(), {a, s, o});
+  if (model.observation_counts()) {
+    document["observation_counts"] = write_counts(*model.observation_counts());
+  }
   write_reward(model, document);
   if (model.discount()) document["discount"] = *model.discount();
   return document;

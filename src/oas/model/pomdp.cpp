@@ -8,6 +8,31 @@
 
 namespace oas {
 
+namespace {
+
+constexpr double kSameSensor = 1e-9;
+
+void check_counts(const ObservationCounts& counts, const ObservationModel& sensors) {
+  OAS_REQUIRE(counts.num_states() == sensors.num_states() &&
+                  counts.num_actions() == sensors.num_actions() &&
+                  counts.num_observations() == sensors.num_observations(),
+              "observation_counts is {}x{}x{} (actions, states, observations) where the model has "
+              "{}, {}, {}",
+              counts.num_actions(), counts.num_states(), counts.num_observations(),
+              sensors.num_actions(), sensors.num_states(), sensors.num_observations());
+  if (!counts.shared()) return;
+  const Eigen::MatrixXd first = sensors.matrix(Action{0});
+  for (Action a{1}; a < sensors.num_actions(); ++a) {
+    const double difference = (sensors.matrix(a) - first).cwiseAbs().maxCoeff();
+    OAS_REQUIRE(difference <= kSameSensor,
+                "observation_counts is one table for all actions, but the sensors of actions 0 and "
+                "{} differ by {}",
+                a.value(), difference);
+  }
+}
+
+}  // namespace
+
 Pomdp::Pomdp(PomdpParts parts) : parts_(std::move(parts)) {
   const ObservationModel& sensors = parts_.sensors;
   OAS_REQUIRE(
@@ -29,6 +54,7 @@ Pomdp::Pomdp(PomdpParts parts) : parts_(std::move(parts)) {
   OAS_REQUIRE(parts_.start.size() == static_cast<std::size_t>(num_states()),
               "start has {} entries for {} states", parts_.start.size(), num_states());
   check_simplex(parts_.start, "start");
+  if (parts_.observation_counts) check_counts(*parts_.observation_counts, sensors);
   parts_.reward.check_size(num_states(), num_actions(), num_observations());
   OAS_REQUIRE(!parts_.discount || (*parts_.discount >= 0.0 && *parts_.discount <= 1.0),
               "discount is {}; it must lie in [0, 1]", parts_.discount.value_or(0.0));
@@ -70,7 +96,8 @@ bool operator==(const Pomdp& a, const Pomdp& b) {
   const PomdpParts& y = b.parts_;
   return x.timing == y.timing && x.states == y.states && x.actions == y.actions &&
          x.observations == y.observations && x.start == y.start && x.transition == y.transition &&
-         x.sensors == y.sensors && x.reward == y.reward && x.discount == y.discount;
+         x.sensors == y.sensors && x.reward == y.reward && x.discount == y.discount &&
+         x.observation_counts == y.observation_counts;
 }
 
 }  // namespace oas

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/model/labels.hpp"
+#include "oas/model/observation_counts.hpp"
 #include "oas/model/observation_model.hpp"
 #include "oas/model/reward.hpp"
 #include "oas/model/timing.hpp"
@@ -23,6 +24,8 @@ struct PomdpParts {
   ObservationModel sensors;
   Reward reward;
   std::optional<double> discount;  ///< carried along, not used
+  /// Of calibrated sensors: the labelled rows behind them. Whoever changes the sensors drops it.
+  std::optional<ObservationCounts> observation_counts;
 };
 
 /// A partially observed Markov decision process whose sensors are known and whose dynamics may be:
@@ -43,6 +46,11 @@ class Pomdp {
   [[nodiscard]] const ObservationModel& sensors() const { return parts_.sensors; }
   [[nodiscard]] const Reward& reward() const { return parts_.reward; }
   [[nodiscard]] std::optional<double> discount() const { return parts_.discount; }
+
+  /// Absent: the sensors are exact.
+  [[nodiscard]] const std::optional<ObservationCounts>& observation_counts() const {
+    return parts_.observation_counts;
+  }
 
   [[nodiscard]] bool has_transition() const { return parts_.transition.has_value(); }
   /// Throws InvalidArgument when the transition model is unknown.

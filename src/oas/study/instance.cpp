@@ -84,6 +84,7 @@ Pomdp with_alpha(const Pomdp& model, double alpha) {
   }
   PomdpParts parts = model.parts();
   parts.sensors = mixed_with_noise(model.sensors(), low);
+  parts.observation_counts.reset();
   return Pomdp(std::move(parts));
 }
 

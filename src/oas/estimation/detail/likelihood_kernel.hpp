@@ -48,6 +48,10 @@ struct LikelihoodKernels {
   /// `states` and `group` as forward() left them.
   bool (*backward)(const ChainTables&, const ChainSteps&, int group, const double* states,
                    double* message, double* sums);
+  /// backward() that also adds x_{i+1}(s) y_{i+1}(s) / (x_{i+1} · y_{i+1}), the probability that
+  /// state s showed emission i, to emissions[offset of emission i + s].
+  bool (*backward_emissions)(const ChainTables&, const ChainSteps&, int group, const double* states,
+                             double* message, double* sums, double* emissions);
   /// backward() without sums; the message ends with sum 1.
   bool (*retreat)(const ChainTables&, const ChainSteps&, int group, double* message);
 };

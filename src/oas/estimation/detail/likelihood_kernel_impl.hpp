@@ -73,6 +73,18 @@ struct Registers {
       }
     }
   }
+  // sums += this ∘ x / (this · x); false when that is too small.
+  bool add_shares(const double* x, double* sums) const {
+    Registers product = *this;
+    product.multiply(x);
+    const double total = product.sum();
+    if (!(total > kSmallest)) return false;
+    const double factor = 1.0 / total;
+    for (int q = 0; q < kQuads; ++q) {
+      *reinterpret_cast<LooseQuad*>(sums + 4 * q) += product.quad[q] * factor;
+    }
+    return true;
+  }
   [[nodiscard]] double sum() const {
     Quad total = quad[0];
     for (int q = 1; q < kQuads; ++q) total += quad[q];
@@ -120,9 +132,9 @@ bool forward(const ChainTables& tables, const ChainSteps& steps, int group, doub
   return true;
 }
 
-template <int N>
-bool backward(const ChainTables& tables, const ChainSteps& steps, int group, const double* states,
-              double* message, double* sums) {
+template <int N, bool kEmissions>
+bool backward_with(const ChainTables& tables, const ChainSteps& steps, int group,
+                   const double* states, double* message, double* sums, double* emissions) {
   constexpr int kStride = Registers<N>::kStride;
   Registers<N> y;
   y.load(message);
@@ -134,6 +146,9 @@ bool backward(const ChainTables& tables, const ChainSteps& steps, int group, con
       Registers<N> next;
       // A state that cannot be is no part of the product x · y: its message may grow for ever.
       if (group == 1) y.mask(states + (i + 1) * kStride);
+      if constexpr (kEmissions) {
+        if (!y.add_shares(states + (i + 1) * kStride, emissions + steps.emission[i])) return false;
+      }
       y.multiply(tables.emission + steps.emission[i]);
       y.combine(tables.transposed + steps.transition[i], next);
       if (!scaled) {
@@ -151,6 +166,12 @@ bool backward(const ChainTables& tables, const ChainSteps& steps, int group, con
   }
   y.store(message);
   return true;
+}
+
+template <int N>
+bool backward(const ChainTables& tables, const ChainSteps& steps, int group, const double* states,
+              double* message, double* sums) {
+  return backward_with<N, false>(tables, steps, group, states, message, sums, nullptr);
 }
 
 template <int N>
@@ -247,6 +268,27 @@ inline bool backward_any(const ChainTables& tables, const ChainSteps& steps, int
   return true;
 }
 
+inline bool backward_emissions_any(const ChainTables& tables, const ChainSteps& steps,
+                                   int /*group*/, const double* states, double* message,
+                                   double* sums, double* emissions) {
+  const int n = tables.num_states;
+  const int stride = tables.stride;
+  for (std::size_t i = steps.count; i-- > 0;) {
+    const double* const next = states + (i + 1) * stride;
+    double total = 0.0;
+    for (int s = 0; s < n; ++s) total += next[s] > 0.0 ? next[s] * message[s] : 0.0;
+    if (!(total > kSmallest)) return false;
+    for (int s = 0; s < n; ++s) {
+      if (next[s] > 0.0) emissions[steps.emission[i] + s] += next[s] * message[s] / total;
+    }
+    if (!step_back(tables, steps.transition[i], steps.emission[i], states + i * stride, message,
+                   sums)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 inline bool retreat_any(const ChainTables& tables, const ChainSteps& steps, int /*group*/,
                         double* message) {
   for (std::size_t i = steps.count; i-- > 0;) {
@@ -259,12 +301,14 @@ inline bool retreat_any(const ChainTables& tables, const ChainSteps& steps, int 
 
 template <int N>
 const LikelihoodKernels& fixed_kernels() {
-  static constexpr LikelihoodKernels kKernels = {forward<N>, backward<N>, retreat<N>};
+  static constexpr LikelihoodKernels kKernels = {forward<N>, backward<N>, backward_with<N, true>,
+                                                 retreat<N>};
   return kKernels;
 }
 
 inline const LikelihoodKernels& kernels(int num_states) {
-  static constexpr LikelihoodKernels kAny = {forward_any, backward_any, retreat_any};
+  static constexpr LikelihoodKernels kAny = {forward_any, backward_any, backward_emissions_any,
+                                             retreat_any};
   switch (num_states) {
     case 2:
       return fixed_kernels<2>();

@@ -59,12 +59,15 @@ class LikelihoodPassRunner {
     std::vector<double> message;
     std::vector<double> end_message;
     std::vector<double> sums;  // those before the block
-    std::size_t before = 0;    // steps loaded before those of the block
+    std::vector<double> emissions;
+    std::size_t before = 0;  // steps loaded before those of the block
   };
   struct TaskResult {
     std::vector<double> sums;  // [a][s][stride]
     detail::ScaledProduct product;
-    std::vector<double> batches;  // [batch][a][s][stride]
+    std::vector<double> emissions;  // [code][stride]; empty: not asked for
+    std::vector<double> batches;    // [batch][a][s][stride]
+    std::vector<double> emission_batches;
     std::vector<std::int64_t> batch_steps;
     bool possible = true;
     // With forgetting: Σ w log P, and the running totals that batches are cut from.
@@ -95,8 +98,18 @@ class LikelihoodPassRunner {
   [[nodiscard]] double weight_of(const Block& block, std::size_t first, std::size_t count) const;
   [[nodiscard]] std::int64_t ages_end(std::size_t run_end) const;
   [[nodiscard]] double log_largest(std::size_t row) const {
-    return rows_.vectors_ ? rows_.row_log_largest_[row] : rows_.log_largest_[rows_.codes_[row]];
+    return rows_.vectors_ ? rows_.row_log_largest_[row] : log_largest_of(rows_.codes_[row]);
   }
+  [[nodiscard]] double log_largest_of(std::size_t code) const {
+    return options_.sensors ? emission_.log_largest[code] : rows_.emission_.log_largest[code];
+  }
+  // Z of a row, [stride], divided by its largest entry.
+  [[nodiscard]] const double* emission(std::size_t row) const {
+    return tables_.emission + (rows_.vectors_ ? row : rows_.codes_[row]) * stride_;
+  }
+  bool step_back(const detail::ChainSteps& steps, int group, const double* states, double* message,
+                 TaskResult& result) const;
+  void add_first_emission(const Block& block, const Workspace& work, TaskResult& result) const;
   bool first_state(const Block& block, Workspace& work, detail::ScaledProduct& product);
   bool last_message(std::size_t index, Workspace& work);
   void close_batch(TaskResult& result, std::int64_t& steps) const;
@@ -108,6 +121,7 @@ class LikelihoodPassRunner {
                                   const double* weight) const;
   [[nodiscard]] double log_scale() const;
   [[nodiscard]] LikelihoodPass collect() const;
+  void collect_emissions(LikelihoodPass& pass) const;
 
   const TransitionLikelihood& rows_;
   const TransitionModel& transition_model_;
@@ -120,6 +134,7 @@ class LikelihoodPassRunner {
   std::vector<double> transition_;
   std::vector<double> transposed_;
   std::vector<std::uint32_t> action_offset_;  // [code]
+  detail::EmissionTable emission_;            // of options_.sensors, else empty
   detail::ChainTables tables_;
 
   std::vector<Block> blocks_;
