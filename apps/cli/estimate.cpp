@@ -42,6 +42,8 @@ const ConfidenceRegion* shown_region(const TransitionEstimate& estimate, const s
   return which == "row" ? &estimate.row_region : &estimate.joint_region;
 }
 
+constexpr double kAtBound = 5e-5;  // shown as 0.0000 or 1.0000
+
 std::string entry(const TransitionEstimate& estimate, const ConfidenceRegion* region,
                   std::size_t index, double value) {
   if (estimate.standard_error.empty()) return fmt::format("{:.4f}", value);
@@ -50,8 +52,25 @@ std::string entry(const TransitionEstimate& estimate, const ConfidenceRegion* re
                        region->upper[index]);
   }
   const double error = estimate.standard_error[index];
-  return std::isfinite(error) ? fmt::format("{:.4f} ± {:.4f}", value, error)
-                              : fmt::format("{:.4f} ± ?", value);
+  if (!std::isfinite(error)) return fmt::format("{:.4f} ± ?", value);
+  // At a bound there is one side only, and its limit says more than a standard error.
+  const bool fixed = estimate.lower[index] == estimate.upper[index];
+  if (value < kAtBound && !fixed) return fmt::format("0.0000 ≤ {:.4f}", estimate.upper[index]);
+  if (value > 1.0 - kAtBound && !fixed) {
+    return fmt::format("1.0000 ≥ {:.4f}", estimate.lower[index]);
+  }
+  return fmt::format("{:.4f} ± {:.4f}", value, error);
+}
+
+// Whether some entry is shown with a limit instead of a standard error.
+bool has_entries_at_bounds(const TransitionEstimate& estimate) {
+  for (std::size_t i = 0; i < estimate.lower.size(); ++i) {
+    const double value = estimate.transition.values()[i];
+    const bool known = std::isfinite(estimate.standard_error[i]);
+    const bool fixed = estimate.lower[i] == estimate.upper[i];
+    if (known && !fixed && (value < kAtBound || value > 1.0 - kAtBound)) return true;
+  }
+  return false;
 }
 
 // Matrices of more states than this are left to the file.
@@ -118,7 +137,7 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
     case EstimatorKind::weighted:
       return fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
     case EstimatorKind::likelihood:
-      return "\n± is the standard error (observed information)\n";
+      return "\n± is the standard error (observed information); intervals are in the file\n";
     case EstimatorKind::posterior:
       return fmt::format("\n± is the posterior standard deviation ({} particles)\n",
                          estimate.num_batches);
@@ -190,6 +209,10 @@ void run_estimate(EstimateArguments options) {
   if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate, region);
   if (!estimate.standard_error.empty()) {
     text += region == nullptr ? error_bars(options.estimation.estimator, estimate) : "\n";
+    if (region == nullptr && has_entries_at_bounds(estimate)) {
+      text += fmt::format("≤ and ≥ are {:g} % limits of entries that were found at 0 or 1\n",
+                          100.0 * estimate.confidence);
+    }
     text += about_regions(estimate, options.simultaneous);
   }
   if (estimate.fit_p_value && std::isfinite(*estimate.fit_p_value)) {

@@ -227,6 +227,9 @@ class Calibrate(CliCase):
             for row, truth in zip(matrix, (0.2, 0.7)):
                 self.assertAlmostEqual(row[1], truth, delta=0.025)  # five standard deviations
         self.assertEqual(model["observation"][0], model["observation"][1])
+        # Rows that were pooled count once, not once for every action.
+        self.assertEqual(len(model["observation_counts"]), 2)
+        self.assertEqual(model["observation_counts"], model["calibration"]["counts"][0])
         silent = self.oas(*run, "--differ-by-action")
         self.assertNotIn("actions were chosen", silent.stderr)
 

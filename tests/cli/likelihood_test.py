@@ -284,8 +284,8 @@ class FadingRows(CliCase):
 
     def test_where_nothing_is_determined_no_region_is_shown(self):
         self.good("simulate", "machine-maintenance", "--steps", 5000, "-o", "log.csv")
-        out = self.good("estimate", "machine-maintenance", "log.csv", "--half-life", 10,
-                        "--window", 10)
+        out = self.good("estimate", "machine-maintenance", "log.csv", "--half-life", 2,
+                        "--window", 2)
         self.assertNotIn("regions", out)
 
 

@@ -31,7 +31,7 @@ TransitionEstimate with_regions(const JointErrors& errors) {
   return estimate;
 }
 
-JointErrors errors_of(Matrix factor) { return {std::move(factor), std::vector<char>(4, 1)}; }
+JointErrors errors_of(Matrix factor) { return {std::move(factor), std::vector<char>(4, 1), {}}; }
 
 // The critical value of m independent entries: (2Φ(c) - 1)^m = 0.95.
 double independent(double entries) {

@@ -72,7 +72,8 @@ TEST_F(PublicModels, AreAcceptedAsByTheReferenceParser) {
   for (const Row& row : table("PROVENANCE.tsv")) {
     const std::string file = row.at("file");
     if (file.ends_with(".pomdpx")) continue;
-    const bool expected = row.at("pomdp-solve") == "ok";
+    // Where the reference parser was not tried, the file has to be read all the same.
+    const bool expected = row.at("pomdp-solve") == "ok" || row.at("pomdp-solve") == "?";
     EXPECT_EQ(is_accepted(path(file)), expected) << file;
     ++(expected ? accepted : rejected);
     if (!expected) continue;
@@ -80,6 +81,7 @@ TEST_F(PublicModels, AreAcceptedAsByTheReferenceParser) {
     EXPECT_EQ(std::to_string(model.num_states()), row.at("S")) << file;
     EXPECT_EQ(std::to_string(model.num_actions()), row.at("A")) << file;
     EXPECT_EQ(std::to_string(model.num_observations()), row.at("O")) << file;
+    if (row.at("discount") == "?") continue;
     EXPECT_EQ(model.discount(), std::stod(row.at("discount"))) << file;
   }
   EXPECT_GE(accepted, 30);

@@ -163,7 +163,10 @@ JointErrors moment_errors(const MomentSeries& series, std::span<const double> va
     visits.back() = share * pairs_behind(total, first);
   }
   errors.evidence = evidence_of_counts(errors, values, visits);
+  // Where the spread is no larger than that of counts, it is not what the evidence rests on.
   for (std::size_t i = 0; i < errors.evidence.size(); ++i) {
+    const double spread = errors.factor.row(static_cast<Eigen::Index>(i)).squaredNorm();
+    if (visits[i / n] * spread <= values[i] * (1.0 - values[i])) continue;
     errors.evidence[i].set_degrees(degrees[i / n]);
   }
   return errors;

@@ -129,9 +129,12 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
   PomdpParts parts = skeleton.parts();
   const SensorCounts& counts = calibration.counts;
   parts.sensors = calibration.sensors;
-  parts.observation_counts =
-      ObservationCounts(counts.num_states, counts.num_actions, counts.num_observations,
-                        {counts.values.begin(), counts.values.end()});
+  // Counts that were pooled stand there once for every action, and must count once.
+  const std::size_t tables = calibration.same_for_all_actions ? counts.num_actions : 1;
+  const auto end =
+      counts.values.begin() + static_cast<std::ptrdiff_t>(counts.values.size() / tables);
+  parts.observation_counts = ObservationCounts(
+      counts.num_states, counts.num_actions, counts.num_observations, {counts.values.begin(), end});
   Json document = model_to_json(Pomdp(std::move(parts)));
   Json about;
   about["version"] = version();
