@@ -24,6 +24,7 @@ constexpr std::size_t kMostEntries = 2048;
 constexpr Eigen::Index kChunk = 64;    // draws at a time
 constexpr double kWholeSimplex = 2.0;  // the largest L1 distance of two distributions
 constexpr double kFewestVisits = 2.0;  // of a row that is said to be known
+constexpr double kNearBound = 0.1;     // in standard errors: the estimate is at the bound
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // Two-sided critical value of one entry.
@@ -76,7 +77,9 @@ std::vector<EntryEvidence> evidence_for(const JointErrors& errors, std::span<con
 
 // The standard error of which an interval is ± `critical`; at a bound it has one side only.
 double error_of(const EntryEvidence& evidence, const Limits& limits, double critical) {
-  if (!evidence.is_at_bound()) return std::sqrt(evidence.variance());
+  const double error = std::sqrt(evidence.variance());
+  const double distance = std::min(evidence.value(), 1.0 - evidence.value());
+  if (!evidence.is_at_bound() && distance > kNearBound * error) return error;
   return std::max(limits.upper - evidence.value(), evidence.value() - limits.lower) / critical;
 }
 
@@ -99,8 +102,9 @@ Matrix with_bounds(const JointErrors& errors, std::span<const double> values,
   const std::size_t n = row_length(errors);
   std::vector<std::size_t> lonely;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool known = errors.determined[i / n] != 0 && standard_error[i] > 0.0;
-    if (known && variance_of(errors, i) == 0.0) lonely.push_back(i);
+    const double square = standard_error[i] * standard_error[i];
+    const bool known = errors.determined[i / n] != 0 && square > 0.0;
+    if (known && variance_of(errors, i) < 0.01 * square) lonely.push_back(i);
   }
   Matrix joined =
       Matrix::Zero(factor.rows(), factor.cols() + static_cast<Eigen::Index>(lonely.size()));
@@ -253,6 +257,10 @@ std::vector<EntryEvidence> evidence_of_counts(const JointErrors& errors,
   std::vector<EntryEvidence> evidence;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double count = std::max(visits[i / n], 0.0);
+    if (n == 1) {  // it is 1 and nothing else
+      evidence.push_back(EntryEvidence::certain(values[i]));
+      continue;
+    }
     evidence.push_back(EntryEvidence::from_counts(values[i], variance_of(errors, i), count));
     evidence.back().scale_to_visits(count);
     evidence.back().set_degrees(errors.degrees);
@@ -281,6 +289,10 @@ void set_error_bars(const JointErrors& errors, std::span<const double> values,
 
 std::vector<std::size_t> drop_empty_rows(std::span<const double> visits, JointErrors& errors,
                                          TransitionEstimate& estimate) {
+  OAS_REQUIRE(
+      errors.evidence.size() == estimate.lower.size() && visits.size() == errors.determined.size(),
+      "evidence of {} entries and visits of {} rows for {} entries in {} rows",
+      errors.evidence.size(), visits.size(), estimate.lower.size(), errors.determined.size());
   std::vector<std::size_t> dropped;
   const std::size_t n = row_length(errors);
   for (std::size_t row = 0; row < errors.determined.size(); ++row) {

@@ -18,6 +18,7 @@ constexpr int kCells = 256;         // on each side of the maximum
 constexpr double kLeastRatio = 1e-3;
 constexpr double kMostRatio = 1e3;
 constexpr double kFlat = 0.1;  // fall over all of [0,1] that says nothing
+constexpr double kRounding = 1e-6;
 constexpr double kLeastScale = 0.02;
 constexpr double kParabola = 1e3;  // κ from which the shape is one to 1e-3
 
@@ -43,6 +44,8 @@ struct Cell {
 }  // namespace
 
 EntryEvidence EntryEvidence::from_counts(double value, double variance, double visits, bool more) {
+  // Rows of a transition model sum to 1 up to rounding.
+  if (std::abs(value - 0.5) < 0.5 + kRounding) value = std::clamp(value, 0.0, 1.0);
   OAS_REQUIRE(value >= 0.0 && value <= 1.0 && variance >= 0.0 && visits >= 0.0,
               "evidence for {} with variance {} and {} visits", value, variance, visits);
   EntryEvidence evidence;

@@ -14,6 +14,7 @@ namespace {
 constexpr double kLeastInformation = 0.25;  // standard error 2: says nothing about a probability
 constexpr double kHardPush = 1.0;           // slope that closes a direction at a bound
 constexpr double kLoading = 0.01;           // square of an undetermined direction's entry
+constexpr double kLeastCurvature = 0.02;    // flat, but not so flat that a profile cannot tell
 constexpr double kSmall = 0.02;             // of a log-likelihood: nothing
 constexpr double kLargestZero = 0.02;       // an entry at 0 is below this
 constexpr double kSafeDistance = 5.0;       // from a bound, in standard errors
@@ -93,6 +94,7 @@ class EvidenceMaker {
     }
     root_ = Directions(selected(summit.information, chosen_)).root;
     model_factor_ = inside_.expand(root_);
+    find_loose();
     factor_ = model_factor_;
     if (context.spread.size() > 0 && root_.size() > 0) {
       factor_ = inside_.expand(sandwich(root_, selected(context.spread, chosen_)));
@@ -100,6 +102,11 @@ class EvidenceMaker {
   }
 
   [[nodiscard]] const Matrix& factor() const { return factor_; }
+  /// Whether entries at 0 that are hardly held there would make this one much less certain.
+  [[nodiscard]] bool leans_on_bounds(std::size_t entry) const {
+    const auto row = static_cast<Eigen::Index>(entry);
+    return loose_factor_.row(row).squaredNorm() > 1.2 * model_factor_.row(row).squaredNorm();
+  }
   [[nodiscard]] const FreeCoordinates& all() const { return all_; }
 
   [[nodiscard]] EntryEvidence make(std::size_t entry) const {
@@ -129,6 +136,20 @@ class EvidenceMaker {
   [[nodiscard]] std::size_t num_states() const {
     return static_cast<std::size_t>(summit_.at.num_states());
   }
+  // The factor with the entries at 0 let go whose slope is no more than two standard errors.
+  void find_loose() {
+    std::vector<char> held(summit_.at_zero.size(), 0);
+    std::vector<Eigen::Index> open;
+    for (Eigen::Index i = 0; i < all_.size(); ++i) {
+      const std::size_t entry = all_.entry(i);
+      const double strength = push(entry);
+      const bool firm = strength * strength > 4.0 * std::max(summit_.information(i, i), 0.0);
+      held[entry] = summit_.at_zero[entry] != 0 && firm;
+      if (held[entry] == 0) open.push_back(i);
+    }
+    const Matrix root = Directions(selected(summit_.information, open)).root;
+    loose_factor_ = FreeCoordinates(summit_.at, held).expand(root);
+  }
   // How hard an entry at 0 is held there.
   [[nodiscard]] double push(std::size_t entry) const {
     const std::size_t reference = summit_.references[entry / num_states()];
@@ -144,7 +165,8 @@ class EvidenceMaker {
   [[nodiscard]] double curvature(std::size_t entry) const {
     const Eigen::Index i = place(entry);
     const Vector cross = summit_.information.row(i).transpose()(chosen_);
-    return summit_.information(i, i) - (root_.transpose() * cross).squaredNorm();
+    const double left = summit_.information(i, i) - (root_.transpose() * cross).squaredNorm();
+    return std::max(left, kLeastCurvature);
   }
   // Of a coordinate at 0: information over spread.
   [[nodiscard]] double widening(std::size_t entry) const {
@@ -152,7 +174,8 @@ class EvidenceMaker {
     const Eigen::Index i = place(entry);
     const double spread = context_.spread(i, i);
     const double information = summit_.information(i, i);
-    return spread > 0.0 && information > 0.0 ? information / spread : 1.0;
+    // Σw/Σw² is 2 for weights that fade, 1 for equal ones.
+    return spread > 0.0 && information > 0.0 ? std::clamp(information / spread, 1.0, 2.0) : 1.0;
   }
   // The entry that would take mass first when this one is 1 and all others are at 0; else itself.
   [[nodiscard]] std::size_t only_rival(std::size_t entry) const {
@@ -173,6 +196,7 @@ class EvidenceMaker {
   std::vector<Eigen::Index> chosen_;  // coordinates that are not at 0
   Matrix root_;
   Matrix model_factor_;
+  Matrix loose_factor_;
   Matrix factor_;
 };
 
@@ -221,11 +245,20 @@ Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
   }
   summit.at_zero.assign(values.size(), 0);
   const FreeCoordinates all(at);
-  for (Eigen::Index i = 0; i < all.size(); ++i) {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(all.size()));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
+    return values[all.entry(a)] < values[all.entry(b)];
+  });
+  std::vector<double> mass(summit.references.size(), 0.0);  // of a row's entries at 0
+  for (const Eigen::Index i : order) {
     const double value = values[all.entry(i)];
     const double slope = summit.slopes[all.entry(i)] - summit.slopes[all.reference(i)];
-    summit.at_zero[all.entry(i)] = value < kLargestZero && value * std::abs(slope) < kSmall &&
-                                   value * value * summit.information(i, i) < kSmall;
+    double& sum = mass[all.entry(i) / n];
+    const bool zero = sum + value < kLargestZero && value * std::abs(slope) < kSmall &&
+                      value * value * summit.information(i, i) < kSmall;
+    if (zero) sum += value;
+    summit.at_zero[all.entry(i)] = zero;
   }
   return summit;
 }
@@ -244,7 +277,8 @@ JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
     const bool free = values[i] > 0.0 && open[i / n] != 0;
     const bool known = errors.determined[i / n] != 0;
     errors.evidence.push_back(free && known ? maker.make(i) : EntryEvidence::certain(values[i]));
-    if (free && known && !is_safe(errors.evidence.back())) doubtful.push_back(i);
+    const bool safe = is_safe(errors.evidence.back()) && !maker.leans_on_bounds(i);
+    if (free && known && !safe) doubtful.push_back(i);
   }
   const double work = kPassesPerEntry * static_cast<double>(doubtful.size()) * context.rows *
                       static_cast<double>(n * n);

@@ -26,6 +26,7 @@ constexpr double kPracticallyZero = 1e-7;
 constexpr double kDoubtfulSensor = 0.05;
 constexpr double kFairSensor = 0.4;
 constexpr double kShortLog = 500.0;     // rows for each row of T
+constexpr double kPriorZero = 1e-9;     // where a prior would be -∞
 constexpr double kSameSensor = 1e-9;    // difference of probabilities
 constexpr double kBlindSensor = 1e-9;   // σ_S(Z_a)
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
@@ -57,13 +58,16 @@ void flag_row(const Pomdp& model, std::size_t row, const char* reason,
 }
 
 // What was climbed: the log-likelihood, with a prior its sum with prior · Σ log T.
-LikelihoodFunction objective_of(const LikelihoodFunction& likelihood, double prior) {
+LikelihoodFunction objective_of(const LikelihoodFunction& likelihood, double prior,
+                                const TransitionModel& climbed) {
   if (prior == 0.0) return likelihood;
-  return [&likelihood, prior](const TransitionModel& at, const PassOptions& options) {
+  std::vector<char> structural;  // known to be 0
+  for (const double value : climbed.values()) structural.push_back(value == 0.0);
+  return [&likelihood, prior, structural](const TransitionModel& at, const PassOptions& options) {
     LikelihoodPass pass = likelihood(at, options);
     for (std::size_t i = 0; i < pass.score.size(); ++i) {
-      const double value = at.values()[i];
-      if (value == 0.0) continue;  // it is part of a known structure
+      if (structural[i] != 0) continue;
+      const double value = std::max(at.values()[i], kPriorZero);  // profiles go to the bounds
       pass.log_likelihood += prior * std::log(value);
       pass.score[i] += prior / value;
       pass.counts[i] += prior;
@@ -94,7 +98,8 @@ std::optional<std::pair<int, int>> same_sensors(const Pomdp& model) {
 // Flags the rows that are not determined, and adds error bars.
 void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, const Pomdp& model,
                 const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
-  const LikelihoodFunction objective = objective_of(rows.likelihood, options.climb.prior);
+  const LikelihoodFunction objective =
+      objective_of(rows.likelihood, options.climb.prior, climbed.transition);
   const LikelihoodPass pass = objective(climbed.transition, {});
   ObservedInformation information = observed_information(objective, climbed.transition, pass);
   estimate.passes += information.passes + 1;
@@ -105,7 +110,8 @@ void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, c
     estimate.passes += squared.passes + 1;
     context.spread = squared.matrix;
   }
-  if (information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0)) {
+  const bool finite = information.matrix.allFinite() && context.spread.allFinite();
+  if (!finite || information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0)) {
     const bool known = FreeCoordinates(climbed.transition).size() == 0;  // by the structure
     for (std::size_t row = 0; row < estimate.visits.size() && !known; ++row) {
       flag_row(model, row, "the log is too short to tell", estimate);

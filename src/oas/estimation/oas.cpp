@@ -132,7 +132,11 @@ RowSpread row_spread(const PairMoments& total, const std::vector<PairMoments>& b
     squares += square;
     fourth += square * square;
   }
-  spread.degrees = fourth > 0.0 ? std::max(squares * squares / fourth - 1.0, 1.0) : 1.0;
+  // Σ‖c‖⁴ of normal errors in d directions is (1 + 2/d) (Σ‖c‖²)² / B.
+  const double kurtosis = 1.0 + 2.0 / static_cast<double>(std::max<Eigen::Index>(n - 1, 1));
+  spread.degrees = fourth > 0.0 ? std::clamp(kurtosis * squares * squares / fourth - 1.0, 1.0,
+                                             std::max(effective_batches - 1.0, 1.0))
+                                : 1.0;
   return spread;
 }
 
@@ -161,6 +165,8 @@ JointErrors moment_errors(const MomentSeries& series, std::span<const double> va
         spread.factor;
     degrees.back() = spread.degrees;
     visits.back() = share * pairs_behind(total, first);
+    // Weights that fade are worth (Σw)²/Σw² = 2 Σw rows.
+    if (!series.weights.empty()) visits.back() = std::min(visits.back(), 2.0 * mass);
   }
   errors.evidence = evidence_of_counts(errors, values, visits);
   // Where the spread is no larger than that of counts, it is not what the evidence rests on.

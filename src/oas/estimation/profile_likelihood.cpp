@@ -13,8 +13,10 @@ namespace {
 
 constexpr double kMostPasses = 40.0;  // for one point
 constexpr double kFewestPasses = 6.0;
-constexpr double kPointWork = 2e7;   // rows · S² of its passes
-constexpr double kSmallGain = 0.02;  // of a further step: not worth a pass
+constexpr double kPointWork = 2e7;     // rows · S² of its passes
+constexpr double kSmallGain = 0.02;    // of a further step: not worth a pass
+constexpr double kMostPromised = 1.0;  // where a climb that is not over tells something
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMostRounds = 40;      // of the active set
 constexpr double kNearZero = 1e-3;   // an entry shrinks by this factor at most in one step
 constexpr double kTiny = 1e-9;       // below, an entry may go to 0 at once
@@ -186,6 +188,7 @@ ProfileLikelihood::Step ProfileLikelihood::solve(const std::vector<double>& at,
     const double most = (1.0 - kReserve) * at[others_.references[row]];
     if (taken[row] > most) step.change(k) *= most / taken[row];
   }
+  step.change = step.change.cwiseMax(lowest);
   step.gain = score.dot(step.change) - 0.5 * step.change.dot(others_.information * step.change);
   return step;
 }
@@ -266,7 +269,9 @@ double ProfileLikelihood::climb(std::vector<double> at) {
     at = std::move(plain);
     here = std::move(there);
   }
-  return here.value;
+  const double gain = solve(at, here.slopes, true).gain;
+  const double promised = std::max({gain, expect(here, at), 0.0});
+  return promised < kMostPromised ? here.value + promised : kUnknown;
 }
 
 double ProfileLikelihood::fall(std::size_t entry, double t) {
@@ -275,7 +280,7 @@ double ProfileLikelihood::fall(std::size_t entry, double t) {
   std::vector<double> at = start;
   add(solve(at, predicted_slopes(at), false).change, 1.0, at);
   double best = climb(std::move(at));
-  if (!std::isfinite(best)) best = climb(std::move(start));
+  if (std::isinf(best)) best = climb(std::move(start));
   return std::max(summit_.value - best, 0.0);
 }
 

@@ -30,7 +30,8 @@ class ProfileLikelihood {
   /// `rows` of the log: what a pass costs, hence how many are made.
   ProfileLikelihood(const Summit& summit, double rows);
 
-  /// value at the summit - max over T with T_entry = t; +∞ when the rows are impossible there.
+  /// value at the summit - max over T with T_entry = t; +∞ when the rows are impossible there, NaN
+  /// when the passes did not suffice to tell.
   [[nodiscard]] double fall(std::size_t entry, double t);
   [[nodiscard]] int passes() const { return passes_; }
 
