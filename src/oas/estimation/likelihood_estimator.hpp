@@ -18,7 +18,7 @@ struct LikelihoodEstimatorOptions {
   double confidence = 0.95;     ///< level of each interval and region, in (0, 1)
   LikelihoodOptions climb;
   TransitionStructure structure;  ///< known of T beforehand: the maximum is sought within it
-  bool error_bars = true;         ///< they cost up to 60 passes
+  bool error_bars = true;         ///< they cost some passes for each entry
   bool regions = false;           ///< with them: simultaneous regions too
 
   /// Throws InvalidArgument naming the field and the value.
@@ -46,14 +46,14 @@ struct LikelihoodRows {
 /// tried when in doubt: a sensor with σ_S(Z_a) < 0.05, or a climb that does not end), with error
 /// bars. Valid under any policy, in both timings, also where sensors are blind under some actions.
 ///
-/// Standard errors from the observed information -∂²/∂T², by differences of the score along the
-/// A S (S-1) free coordinates where these are at most 60 (and the rows at most 20 million), else
-/// from the spread of the scores of many batches; a prior adds the information of its imaginary
-/// transitions. Intervals T ± z se, cut to [0,1]. Rows in which some direction has less information
-/// than a standard error of 1/2 are flagged: their entries have no standard error and the interval
-/// [0,1]. Rows that were never visited are set to uniform, the others stay where the climb left
-/// them. Below 1,024 transitions rows are flagged all the same, but have no error bars; a log too
-/// short for an information at all (few rows, more than 60 coordinates) determines no row. Within a
+/// Error bars from the observed information -∂²/∂T², by differences of the score along the A S
+/// (S-1) free coordinates where these passes can be afforded, else from the spread of the scores of
+/// many batches, and from the profile likelihood of entries near a bound; see
+/// detail/likelihood_errors.hpp. A prior adds the information of its imaginary transitions.
+/// Flagged, without standard error and with the interval [0,1], are rows in which some direction
+/// has next to no information, rows that were left less than twice, and all rows when two states
+/// have the same sensors. Rows that were never visited are set to uniform, the others stay where
+/// the climb left them. A log too short for an information at all determines no row. Within a
 /// structure all this is done on its reduced model, see there.
 [[nodiscard]] TransitionEstimate estimate_likelihood(
     const LikelihoodRows& rows, const std::vector<TransitionModel>& starts, const Pomdp& model,
