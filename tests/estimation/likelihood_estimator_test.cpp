@@ -339,6 +339,26 @@ TEST(LikelihoodEstimator, ShortLogsDetermineLittle) {
   }
 }
 
+// One state: T is 1, which no log has to tell.
+TEST(LikelihoodEstimator, OneStateIsKnown) {
+  PomdpParts parts;
+  parts.timing = Timing::before;
+  parts.states = Labels(1, "states");
+  parts.actions = Labels(1, "actions");
+  parts.observations = Labels(2, "observations");
+  parts.start = {1.0};
+  parts.sensors = ObservationModel(1, 1, 2, {0.3, 0.7});
+  const Pomdp model(parts);
+  TransitionLikelihood rows(model);
+  for (int t = 0; t < 50; ++t) rows.append(Action{0}, Observation{t % 2});
+  const TransitionEstimate result = estimate(rows, model);
+  EXPECT_TRUE(result.flagged.empty());
+  EXPECT_TRUE(result.warnings.empty());
+  EXPECT_EQ(result.standard_error, std::vector<double>{0.0});
+  EXPECT_EQ(result.lower, std::vector<double>{1.0});
+  EXPECT_EQ(result.upper, std::vector<double>{1.0});
+}
+
 TEST(LikelihoodEstimator, RefusesALogWithoutTransitions) {
   const Pomdp model = instance(Timing::before, 0.2).model;
   TransitionLikelihood rows(model);

@@ -113,6 +113,12 @@ void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, c
   const bool finite = information.matrix.allFinite() && context.spread.allFinite();
   if (!finite || information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0)) {
     const bool known = FreeCoordinates(climbed.transition).size() == 0;  // by the structure
+    if (known) {
+      const auto values = climbed.transition.values();
+      estimate.standard_error.assign(values.size(), 0.0);
+      estimate.lower.assign(values.begin(), values.end());
+      estimate.upper = estimate.lower;
+    }
     for (std::size_t row = 0; row < estimate.visits.size() && !known; ++row) {
       flag_row(model, row, "the log is too short to tell", estimate);
     }
