@@ -26,7 +26,7 @@ class Likelihood(CliCase):
         about = json.loads(self.read("a.json"))["estimate"]
         self.assertLess(about["log_likelihood"], 0)
         self.assertGreater(about["fit_p_value"], 1e-4)
-        self.assertLess(about["passes"], 40)
+        self.assertLess(about["passes"], 100)
 
     def test_pipes(self):
         """A pipe is fine as long as its rows fit into the memory allowed."""

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/experiments/row_estimator.hpp"
 #include "oas/problems/corner_models.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -83,6 +84,114 @@ TEST(Boundary, StatesThatCanBeSwappedAreNotDetermined) {
     EXPECT_THAT(learned.flagged[0].reason, HasSubstr("can be swapped"));
     EXPECT_EQ(*std::min_element(learned.upper.begin(), learned.upper.end()), 1.0);
   }
+}
+
+Pomdp chain(int states, int observations, std::vector<double> transition,
+            std::vector<double> sensors, std::vector<double> start = {}) {
+  const auto n = static_cast<std::size_t>(states);
+  const int actions = static_cast<int>(transition.size() / (n * n));
+  PomdpParts parts;
+  parts.states = Labels(states, "state");
+  parts.actions = Labels(actions, "action");
+  parts.observations = Labels(observations, "observation");
+  parts.transition = TransitionModel(states, actions, std::move(transition));
+  parts.sensors = ObservationModel(states, actions, observations, std::move(sensors));
+  parts.start = std::move(start);
+  return Pomdp(std::move(parts));
+}
+
+// Runs that always begin in one of two states with the same sensors tell them apart.
+TEST(Boundary, StatesThatTheStartTellsApartCanBeDetermined) {
+  const auto reasons = [](const Pomdp& model) {
+    TransitionLikelihood rows(model);
+    for (std::uint64_t run = 0; run < 400; ++run) {
+      ClosedLoop loop(model, {.name = "uniform"}, run);
+      Trajectory log;
+      loop.advance(8, log);
+      rows.start_run();
+      rows.append(log.actions, log.observations);
+    }
+    int swaps = 0;
+    const TransitionModel uniform =
+        TransitionModel::uniform(model.num_states(), model.num_actions());
+    const TransitionEstimate learned =
+        estimate_likelihood(likelihood_rows(rows), likelihood_starts(model, uniform), model, {});
+    for (const FlaggedRow& row : learned.flagged) {
+      swaps += row.reason.find("swapped") != std::string::npos ? 1 : 0;
+    }
+    return swaps;
+  };
+  const std::vector<double> transition = {0.4, 0.3, 0.3, 0.9, 0.1, 0.0, 0.05, 0.05, 0.9};
+  const std::vector<double> sensors = {0.9, 0.1, 0.2, 0.8, 0.2, 0.8};
+  EXPECT_EQ(reasons(chain(3, 2, transition, sensors)), 3);
+  EXPECT_EQ(reasons(chain(3, 2, transition, sensors, {0.0, 1.0, 0.0})), 0);
+}
+
+// Noise of the sensors makes up visits of states in which the system never was: rows without a
+// single visit are flagged, those with thirty are not. Four wrong ones among the thousands would
+// have a probability below 1e-6 if one in a thousand were.
+TEST(Boundary, VisitsThatNoiseMakesUpAreNotBelieved) {
+  for (const char* estimator : {"oas-ml", "oas-overlap"}) {
+    int never = 0;
+    int wrong = 0;
+    for (const char* name : {"corner/rare-state", "corner/reducible", "corner/left-to-right"}) {
+      const Pomdp model = make_problem(name);
+      for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        ClosedLoop loop(model, {.name = "uniform"}, 900 + seed);
+        Trajectory log;
+        loop.advance(400, log);
+        std::vector<int> visits(static_cast<std::size_t>(model.num_states() * model.num_actions()),
+                                0);
+        for (std::size_t t = 0; t + 1 < log.size(); ++t) {
+          ++visits[static_cast<std::size_t>(log.actions[t] * model.num_states() + log.states[t])];
+        }
+        const TransitionEstimate learned = learn(model, estimator, 400, 900 + seed);
+        std::vector<char> flagged(visits.size(), 0);
+        for (const FlaggedRow& row : learned.flagged) flagged[row_of(row, model)] = 1;
+        for (std::size_t row = 0; row < visits.size(); ++row) {
+          never += visits[row] == 0 ? 1 : 0;
+          wrong += visits[row] == 0 && flagged[row] == 0 ? 1 : 0;
+        }
+      }
+    }
+    EXPECT_GT(never, 200) << estimator;
+    EXPECT_LT(wrong, 4) << estimator << ": " << wrong << " of " << never;
+  }
+}
+
+Pomdp ring_of(int states) {
+  const auto n = static_cast<std::size_t>(states);
+  std::vector<double> transition(2 * n * n, 0.0);
+  std::vector<double> sensors(2 * n * n, 0.0);
+  for (std::size_t s = 0; s < n; ++s) {
+    transition[s * n + (s + 1) % n] = 0.9;
+    transition[s * n + s] = 0.1;
+    transition[(n + s) * n + (s + n - 1) % n] = 0.7;
+    transition[(n + s) * n + s] = 0.3;
+    for (const std::size_t a : {std::size_t{0}, n}) {
+      sensors[(a + s) * n + s] = 0.8;
+      sensors[(a + s) * n + (s + 1) % n] = 0.1;
+      sensors[(a + s) * n + (s + n - 1) % n] = 0.1;
+    }
+  }
+  return chain(states, states, std::move(transition), std::move(sensors));
+}
+
+// Thousands of entries, nearly all 0: error bars all the same.
+TEST(Boundary, FortyStatesHaveErrorBars) {
+  const Pomdp model = ring_of(40);
+  const TransitionEstimate learned = learn(model, "oas-ml", 3000, 1);
+  EXPECT_LT(learned.flagged.size(), 8U);
+  const auto truth = model.transition().values();
+  double held = 0.0;
+  double width = 0.0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    held += learned.lower[i] <= truth[i] + 1e-9 && truth[i] <= learned.upper[i] + 1e-9;
+    width += learned.upper[i] - learned.lower[i];
+  }
+  // 3200 entries of which some 300 are independent.
+  EXPECT_GT(held / static_cast<double>(truth.size()), 0.93);
+  EXPECT_LT(width / static_cast<double>(truth.size()), 0.2);
 }
 
 // Forty logs of 400 rows of each kind of chain. With S² entries a log of which about half are

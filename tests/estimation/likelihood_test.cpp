@@ -29,8 +29,9 @@ std::size_t index_of(const Pomdp& model, Action a, int s, int next) {
 // transition of a `before` run is left out: nothing is seen of it.
 class PathCounts {
  public:
-  PathCounts(const Pomdp& model, const Trajectory& rows)
-      : model_(model), rows_(rows), path_(rows.size() + 1) {
+  // `never_left`: paths that leave this row of T, a·S + s, are left out; -1: none are.
+  PathCounts(const Pomdp& model, const Trajectory& rows, int never_left = -1)
+      : model_(model), rows_(rows), never_left_(never_left), path_(rows.size() + 1) {
     counts_.assign(model.transition().values().size(), 0.0);
     for (int s = 0; s < model.num_states(); ++s) {
       path_[0] = s;
@@ -44,8 +45,11 @@ class PathCounts {
  private:
   void extend(std::size_t t, double weight) {
     if (t == rows_.size()) {
-      likelihood_ += weight;
       const std::size_t seen = rows_.size() - (model_.timing() == Timing::before ? 1 : 0);
+      for (std::size_t i = 0; i < seen; ++i) {
+        if (rows_.actions[i] * model_.num_states() + path_[i] == never_left_) return;
+      }
+      likelihood_ += weight;
       for (std::size_t i = 0; i < seen; ++i) {
         counts_[index_of(model_, rows_.actions[i], path_[i], path_[i + 1])] += weight;
       }
@@ -65,6 +69,7 @@ class PathCounts {
 
   const Pomdp& model_;
   const Trajectory& rows_;
+  int never_left_;
   std::vector<int> path_;
   std::vector<double> counts_;
   double likelihood_ = 0.0;
@@ -113,6 +118,36 @@ TEST_P(BothTimings, APassEqualsTheSumOverAllPaths) {
       EXPECT_LT(largest_difference(pass.counts, expected), 1e-12) << states << " states";
     }
   }
+}
+
+TEST_P(BothTimings, APassWithoutARowEqualsTheSumOverPathsThatNeverLeaveIt) {
+  for (const int states : {2, 3, 5, 7}) {
+    const Pomdp model = model_of(states, GetParam(), 21);
+    const Trajectory rows = test::play_uniformly(model, 5, 0.2, 4);
+    TransitionLikelihood likelihood(model);
+    append_run(likelihood, rows);
+    for (int row = 0; row < states * model.num_actions(); ++row) {
+      const PathCounts paths(model, rows, row);
+      PassOptions options;
+      options.never_left = {static_cast<std::size_t>(row)};
+      const LikelihoodPass pass = likelihood.pass(model.transition(), options);
+      if (paths.likelihood() == 0.0) {
+        EXPECT_FALSE(pass.possible());
+        continue;
+      }
+      EXPECT_NEAR(pass.log_likelihood, std::log(paths.likelihood()), 1e-12) << row;
+      EXPECT_LT(largest_difference(pass.counts, paths.counts()), 1e-12) << row;
+    }
+  }
+}
+
+TEST(Likelihood, ARowThatIsNotThereCannotBeLeftOut) {
+  const Pomdp model = model_of(2, Timing::before, 1);
+  TransitionLikelihood likelihood(model);
+  append_run(likelihood, test::play_uniformly(model, 5, 0.0, 1));
+  PassOptions options;
+  options.never_left = {static_cast<std::size_t>(2 * model.num_actions())};
+  EXPECT_THROW((void)likelihood.pass(model.transition(), options), InvalidArgument);
 }
 
 // The likelihood with the transposed T is another one: the test above would see it.

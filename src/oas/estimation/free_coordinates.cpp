@@ -26,7 +26,7 @@ Vector FreeCoordinates::reduce(const double* table) const {
   return reduced;
 }
 
-Matrix FreeCoordinates::batch_information(const LikelihoodPass& pass) const {
+Matrix FreeCoordinates::batch_deviations(const LikelihoodPass& pass) const {
   const auto steps = static_cast<double>(
       std::accumulate(pass.batch_steps.begin(), pass.batch_steps.end(), std::int64_t{0}));
   const Vector mean = reduce(pass.score.data()) / steps;
@@ -37,6 +37,15 @@ Matrix FreeCoordinates::batch_information(const LikelihoodPass& pass) const {
          static_cast<double>(pass.batch_steps[b]) * mean)
             .transpose();
   }
+  return deviations;
+}
+
+Vector FreeCoordinates::batch_diagonal(const LikelihoodPass& pass) const {
+  return batch_deviations(pass).colwise().squaredNorm().transpose();
+}
+
+Matrix FreeCoordinates::batch_information(const LikelihoodPass& pass) const {
+  const Matrix deviations = batch_deviations(pass);
   Matrix information = Matrix::Zero(size(), size());
   information.selfadjointView<Eigen::Lower>().rankUpdate(deviations.transpose());
   information.triangularView<Eigen::StrictlyUpper>() = information.transpose();

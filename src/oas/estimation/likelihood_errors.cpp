@@ -12,6 +12,7 @@ namespace oas::detail {
 namespace {
 
 constexpr double kLeastInformation = 0.25;  // standard error 2: says nothing about a probability
+constexpr double kNoInformation = 1e-9;     // not even by rounding
 constexpr double kHardPush = 1.0;           // slope that closes a direction at a bound
 constexpr double kLoading = 0.01;           // square of an undetermined direction's entry
 constexpr double kLeastCurvature = 0.02;    // flat, but not so flat that a profile cannot tell
@@ -21,6 +22,7 @@ constexpr double kSafeDistance = 5.0;       // from a bound, in standard errors
 constexpr double kSafeError = 0.05;         // a standard error that needs no profile
 constexpr double kNearFall = 2.0;           // about the end of a 95 % interval
 constexpr double kFarFall = 5.5;            // about that of simultaneous ones
+constexpr std::size_t kMostLoose = 1200;
 constexpr double kPassesPerEntry = 6.0;
 constexpr double kMostWork = 4e10;  // rows · S² of all passes for profiles
 
@@ -30,13 +32,30 @@ struct Directions {
     unknown.resize(information.rows(), 0);
     root.resize(information.rows(), 0);
     if (information.size() == 0) return;
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(information);
+    // Coordinates without any, as of rows that were never left, are directions of their own.
+    std::vector<Eigen::Index> seen;
+    std::vector<Eigen::Index> unseen;
+    for (Eigen::Index i = 0; i < information.rows(); ++i) {
+      (std::abs(information(i, i)) < kNoInformation ? unseen : seen).push_back(i);
+    }
+    unknown.setZero(information.rows(), static_cast<Eigen::Index>(unseen.size()));
+    for (std::size_t k = 0; k < unseen.size(); ++k) {
+      unknown(unseen[k], static_cast<Eigen::Index>(k)) = 1.0;
+    }
+    if (!seen.empty()) add_seen(information, seen);
+  }
+  void add_seen(const Matrix& information, const std::vector<Eigen::Index>& seen) {
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(Matrix(information(seen, seen)));
     const Vector& values = eigen.eigenvalues();
     const Eigen::Index none = (values.array() < kLeastInformation).count();  // the first ones
     const Eigen::Index some = values.size() - none;
-    unknown = eigen.eigenvectors().leftCols(none);
-    root = eigen.eigenvectors().rightCols(some) *
-           values.tail(some).cwiseSqrt().cwiseInverse().asDiagonal();
+    const Eigen::Index before = unknown.cols();
+    unknown.conservativeResize(information.rows(), before + none);
+    unknown.rightCols(none).setZero();
+    unknown.rightCols(none)(seen, Eigen::all) = eigen.eigenvectors().leftCols(none);
+    root.setZero(information.rows(), some);
+    root(seen, Eigen::all) = eigen.eigenvectors().rightCols(some) *
+                             values.tail(some).cwiseSqrt().cwiseInverse().asDiagonal();
   }
   Matrix unknown;
   Matrix root;  // root · rootᵀ is the covariance
@@ -147,6 +166,8 @@ class EvidenceMaker {
       held[entry] = summit_.at_zero[entry] != 0 && firm;
       if (held[entry] == 0) open.push_back(i);
     }
+    loose_factor_ = model_factor_;
+    if (open.size() > kMostLoose) return;  // no profile is made then
     const Matrix root = Directions(selected(summit_.information, open)).root;
     loose_factor_ = FreeCoordinates(summit_.at, held).expand(root);
   }
@@ -268,6 +289,9 @@ JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
   const auto n = static_cast<std::size_t>(summit.at.num_states());
   JointErrors errors;
   errors.determined = determined_rows(summit, maker.all());
+  for (std::size_t row = 0; row < context.made_up.size(); ++row) {
+    if (context.made_up[row] != 0) errors.determined[row] = 0;
+  }
   errors.factor = maker.factor();
   const auto values = summit.at.values();
   std::vector<char> open(errors.determined.size(), 0);  // not fixed by a structure

@@ -9,6 +9,7 @@
 #include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/detail/free_coordinates.hpp"
 #include "oas/estimation/detail/likelihood_errors.hpp"
+#include "oas/estimation/detail/never_left.hpp"
 #include "oas/estimation/structured_likelihood.hpp"
 
 namespace oas {
@@ -17,31 +18,17 @@ namespace {
 
 using detail::FreeCoordinates;
 
-constexpr Eigen::Index kMostDifferences = 60;   // coordinates; each costs a pass
-constexpr Eigen::Index kMostCoordinates = 600;  // of short logs
-constexpr double kMostWork = 1e10;              // rows · S² of all their passes
-constexpr double kMostSteps = 2e7;              // beyond, batches say it as well
-constexpr double kStep = 1e-4;                  // of a difference, relative
-constexpr double kPracticallyZero = 1e-7;
 constexpr double kDoubtfulSensor = 0.05;
 constexpr double kFairSensor = 0.4;
-constexpr double kShortLog = 500.0;     // rows for each row of T
-constexpr double kPriorZero = 1e-9;     // where a prior would be -∞
-constexpr double kSameSensor = 1e-9;    // difference of probabilities
+constexpr double kShortLog = 500.0;   // rows for each row of T
+constexpr double kPriorZero = 1e-9;   // where a prior would be -∞
+constexpr double kSameSensor = 1e-9;  // difference of probabilities
+constexpr double kSameTransition = 1e-6;
+constexpr double kSwapFall = 2.0;       // of a log-likelihood: a swap that makes no difference
 constexpr double kBlindSensor = 1e-9;   // σ_S(Z_a)
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
 constexpr double kStartShare = 0.02;    // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
-
-// The score at `at` with `step` moved from the coordinate's reference to its entry.
-Vector score_at(const LikelihoodFunction& likelihood, const TransitionModel& at,
-                const FreeCoordinates& free, Eigen::Index coordinate, double step) {
-  std::vector<double> values(at.values().begin(), at.values().end());
-  values[free.entry(coordinate)] += step;
-  values[free.reference(coordinate)] -= step;
-  const TransitionModel moved(at.num_states(), at.num_actions(), std::move(values));
-  return free.reduce(likelihood(moved, {}).score.data());
-}
 
 std::int64_t num_transitions(const LikelihoodRows& rows) {
   return std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
@@ -76,75 +63,130 @@ LikelihoodFunction objective_of(const LikelihoodFunction& likelihood, double pri
   };
 }
 
-// Two states with the same sensors can be swapped without any effect on what is seen.
-std::optional<std::pair<int, int>> same_sensors(const Pomdp& model) {
-  const auto differ = [&](State one, State other) {
-    for (Action a{0}; a < model.num_actions(); ++a) {
-      for (Observation o{0}; o < model.num_observations(); ++o) {
-        const auto& sensors = model.sensors();
-        if (std::abs(sensors(a, one, o) - sensors(a, other, o)) > kSameSensor) return true;
+bool same_sensors(const ObservationModel& sensors, State one, State other) {
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    for (Observation o{0}; o < sensors.num_observations(); ++o) {
+      if (std::abs(sensors(a, one, o) - sensors(a, other, o)) > kSameSensor) return false;
+    }
+  }
+  return true;
+}
+
+TransitionModel with_swapped_states(const TransitionModel& transition, State one, State other) {
+  const auto image = [&](State s) { return s == one ? other : s == other ? one : s; };
+  std::vector<double> values;
+  for (Action a{0}; a < transition.num_actions(); ++a) {
+    for (State s{0}; s < transition.num_states(); ++s) {
+      for (State next{0}; next < transition.num_states(); ++next) {
+        values.push_back(transition(a, image(s), image(next)));
       }
     }
-    return false;
+  }
+  return {transition.num_states(), transition.num_actions(), std::move(values)};
+}
+
+// What was climbed, and where.
+struct Maximum {
+  LikelihoodFunction objective;
+  TransitionModel at;  // of a structure: reduced
+  LikelihoodPass pass;
+};
+
+// Two states with the same sensors may be swapped without any effect on what is seen, unless runs
+// start in only one of them or the structure keeps them apart. Why they can; empty: none can.
+std::string why_not_identified(const Maximum& maximum, const Pomdp& model,
+                               const TransitionStructure& structure, int& passes) {
+  const auto swapped = [&](State one, State other) -> std::optional<TransitionModel> {
+    if (structure.empty()) return with_swapped_states(maximum.at, one, other);
+    const TransitionModel whole = with_swapped_states(structure.expand(maximum.at), one, other);
+    TransitionModel reduced = structure.reduce(whole);
+    const auto again = structure.expand(reduced).values();
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      if (std::abs(again[i] - whole.values()[i]) > kSameTransition) return std::nullopt;
+    }
+    return reduced;
   };
   for (State one{0}; one < model.num_states(); ++one) {
     for (State other{one + 1}; other < model.num_states(); ++other) {
-      if (!differ(one, other)) return std::pair<int, int>{one, other};
+      if (!same_sensors(model.sensors(), one, other)) continue;
+      const std::optional<TransitionModel> there = swapped(one, other);
+      if (!there) continue;
+      ++passes;
+      const double value = maximum.objective(*there, {}).log_likelihood;
+      if (maximum.pass.log_likelihood - value > kSwapFall) continue;
+      return fmt::format("the states {} and {} have the same sensors and can be swapped",
+                         model.states()[one], model.states()[other]);
     }
   }
-  return std::nullopt;
+  return {};
+}
+
+// Without an information: the structure may say all, else nothing is known.
+void judge_without_information(const TransitionModel& at, const Pomdp& model, bool too_large,
+                               TransitionEstimate& estimate) {
+  if (FreeCoordinates(at).size() == 0) {
+    estimate.standard_error.assign(at.values().size(), 0.0);
+    estimate.lower.assign(at.values().begin(), at.values().end());
+    estimate.upper = estimate.lower;
+    return;
+  }
+  for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
+    flag_row(model, row, too_large ? "there are too many entries" : "the log is too short to tell",
+             estimate);
+  }
+}
+
+// Error bars at a maximum, and flags of the rows that are not determined.
+void judge_summit(const detail::Summit& summit, const detail::ErrorContext& context,
+                  const std::string& not_identified, const Pomdp& model, bool regions,
+                  TransitionEstimate& estimate) {
+  JointErrors errors = detail::likelihood_errors(summit, context, estimate.passes);
+  if (!not_identified.empty()) {
+    std::fill(errors.determined.begin(), errors.determined.end(), 0);
+  }
+  set_error_bars(errors, summit.at.values(), estimate);
+  drop_empty_rows(context.visits, errors, estimate);
+  for (std::size_t row = 0; row < errors.determined.size(); ++row) {
+    if (errors.determined[row] != 0) continue;
+    const bool made_up = !context.made_up.empty() && context.made_up[row] != 0;
+    const char* reason = made_up ? "the log can be explained without ever leaving it"
+                                 : "the log does not tell its entries apart";
+    flag_row(model, row, not_identified.empty() ? reason : not_identified.c_str(), estimate);
+  }
+  if (regions) add_regions(errors, summit.at.values(), estimate);
 }
 
 // Flags the rows that are not determined, and adds error bars.
-void judge_rows(const LikelihoodRows& rows, const LikelihoodEstimate& climbed, const Pomdp& model,
+void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pomdp& model,
                 const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
-  const LikelihoodFunction objective =
-      objective_of(rows.likelihood, options.climb.prior, climbed.transition);
-  const LikelihoodPass pass = objective(climbed.transition, {});
-  ObservedInformation information = observed_information(objective, climbed.transition, pass);
+  Maximum maximum{objective_of(rows.likelihood, options.climb.prior, at), at, {}};
+  maximum.pass = maximum.objective(at, {});
+  ObservedInformation information = observed_information(maximum.objective, at, maximum.pass);
   estimate.passes += information.passes + 1;
   detail::ErrorContext context;
   if (rows.squared) {
-    const ObservedInformation squared = observed_information(rows.squared, climbed.transition,
-                                                             rows.squared(climbed.transition, {}));
+    const ObservedInformation squared =
+        observed_information(rows.squared, at, rows.squared(at, {}));
     estimate.passes += squared.passes + 1;
     context.spread = squared.matrix;
   }
   const bool finite = information.matrix.allFinite() && context.spread.allFinite();
-  if (!finite || information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0)) {
-    const bool known = FreeCoordinates(climbed.transition).size() == 0;  // by the structure
-    if (known) {
-      const auto values = climbed.transition.values();
-      estimate.standard_error.assign(values.size(), 0.0);
-      estimate.lower.assign(values.begin(), values.end());
-      estimate.upper = estimate.lower;
-    }
-    for (std::size_t row = 0; row < estimate.visits.size() && !known; ++row) {
-      flag_row(model, row, "the log is too short to tell", estimate);
-    }
-    return;
-  }
+  const bool missing =
+      information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0);
+  if (!finite || missing)
+    return judge_without_information(at, model, information.too_large, estimate);
   const double imaginary = options.climb.prior * model.num_states();
   for (const double visits : estimate.visits) context.visits.push_back(visits + imaginary);
   context.rows = static_cast<double>(rows.rows);
+  const std::string not_identified =
+      why_not_identified(maximum, model, options.structure, estimate.passes);
   const detail::Summit summit =
-      detail::make_summit(objective, climbed.transition, pass, std::move(information.matrix));
-  JointErrors errors = detail::likelihood_errors(summit, context, estimate.passes);
-  const auto swapped = options.structure.empty() ? same_sensors(model) : std::nullopt;
-  std::string reason;
-  if (swapped) {
-    std::fill(errors.determined.begin(), errors.determined.end(), 0);
-    reason = fmt::format("the states {} and {} have the same sensors and can be swapped",
-                         model.states()[swapped->first], model.states()[swapped->second]);
+      detail::make_summit(maximum.objective, at, maximum.pass, std::move(information.matrix));
+  // Imaginary visits are not made up by the sensors' noise.
+  if (imaginary == 0.0) {
+    context.made_up = detail::made_up_rows(summit, estimate.visits, context.rows, estimate.passes);
   }
-  set_error_bars(errors, climbed.transition.values(), estimate);
-  drop_empty_rows(context.visits, errors, estimate);
-  for (std::size_t row = 0; row < errors.determined.size(); ++row) {
-    if (errors.determined[row] != 0) continue;
-    flag_row(model, row, swapped ? reason.c_str() : "the log does not tell its entries apart",
-             estimate);
-  }
-  if (options.regions) add_regions(errors, climbed.transition.values(), estimate);
+  judge_summit(summit, context, not_identified, model, options.regions, estimate);
 }
 
 void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
@@ -271,7 +313,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.visits = row_sums(climbed.pass.counts, model.num_states());
   estimate.clipped.assign(estimate.visits.size(), 0.0);
   if (options.error_bars) {
-    judge_rows(rows, climbed, model, options, estimate);
+    judge_rows(rows, climbed.transition, model, options, estimate);
   } else {
     for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
       flag_row(model, row, nullptr, estimate);
@@ -318,45 +360,6 @@ std::vector<double> sensor_alphas(const Pomdp& model) {
 bool has_blind_sensor(const Pomdp& model) {
   const std::vector<double> alphas = sensor_alphas(model);
   return *std::min_element(alphas.begin(), alphas.end()) < kBlindSensor;
-}
-
-ObservedInformation observed_information(const LikelihoodFunction& likelihood,
-                                         const TransitionModel& at, const LikelihoodPass& pass) {
-  const FreeCoordinates free(at);
-  ObservedInformation result;
-  if (free.size() == 0) return result;
-  const double steps = std::accumulate(pass.counts.begin(), pass.counts.end(), 0.0);
-  const double states = at.num_states();
-  const double work = static_cast<double>(free.size()) * steps * states * states;
-  const bool few = free.size() <= kMostDifferences && steps <= kMostSteps;
-  if (!few && !(free.size() <= kMostCoordinates && work <= kMostWork)) {
-    PassOptions batches;
-    batches.batches = static_cast<int>(std::max<Eigen::Index>(1024, 4 * free.size()));
-    const LikelihoodPass many = likelihood(at, batches);
-    result.passes = 1;
-    const auto count = static_cast<Eigen::Index>(many.batch_steps.size());
-    if (count < 3 * free.size()) return result;
-    // The inverse of an estimated matrix is too large by this factor, on average.
-    const auto excess = static_cast<double>(count) / static_cast<double>(count - free.size() - 1);
-    result.matrix = excess * free.batch_information(many);
-    result.by_batches = true;
-    return result;
-  }
-  // Of the same kind as the passes it is compared with: one with batches, as a climb makes them, is
-  // cut elsewhere when rows have weights, which 1/step would magnify.
-  const Vector here = free.reduce(likelihood(at, {}).score.data());
-  ++result.passes;
-  Matrix information(free.size(), free.size());
-  for (Eigen::Index i = 0; i < free.size(); ++i) {
-    // The largest entry of the row gives; the error of a one-sided difference is of order kStep.
-    const double value = at.values()[free.entry(i)];
-    double step = kStep * std::max(value, 0.01);
-    if (value > kPracticallyZero) step = std::min(step, 0.01 * value);
-    information.col(i) = (here - score_at(likelihood, at, free, i, step)) / step;
-    ++result.passes;
-  }
-  result.matrix = 0.5 * (information + information.transpose());
-  return result;
 }
 
 }  // namespace oas

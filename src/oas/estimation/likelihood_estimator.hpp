@@ -71,10 +71,12 @@ struct LikelihoodRows {
 [[nodiscard]] bool has_blind_sensor(const Pomdp& model);
 
 /// Observed information of the free coordinates of `at`, whose pass it is; see estimate_likelihood.
-/// Empty when there are too few rows.
+/// Empty when there are too few rows, or too many coordinates to be stored. In models with many
+/// entries those at 0, and rows that were never left, have a diagonal only.
 struct ObservedInformation {
   Matrix matrix;  ///< A S (S-1) square; coordinates: detail::FreeCoordinates(at)
   bool by_batches = false;
+  bool too_large = false;
   int passes = 0;
 };
 [[nodiscard]] ObservedInformation observed_information(const LikelihoodFunction& likelihood,

@@ -28,14 +28,23 @@ void multiply_into(ScaledProduct& product, double factor) {
 
 }  // namespace
 
-LikelihoodPassRunner::Workspace::Workspace(const LikelihoodPassRunner& runner)
-    : codes(kBlock + 2 * kLongestBurnIn + 1),
-      transition(codes.size()),
-      emission(codes.size()),
-      states((kBlock + 1) * runner.stride_),
-      burn_in((kBlock + 1) * runner.stride_),
-      message(2 * runner.stride_),
-      end_message(runner.stride_) {}
+void LikelihoodPassRunner::Workspace::fit(const LikelihoodPassRunner& runner) {
+  const std::size_t rows = runner.rows_.rows();
+  codes.resize(std::min(kBlock + 2 * kLongestBurnIn, rows) + 1);
+  transition.resize(codes.size());
+  emission.resize(codes.size());
+  states.resize((std::min(kBlock, rows) + 1) * runner.stride_);
+  burn_in.resize(states.size());
+  message.resize(2 * runner.stride_);
+  end_message.resize(runner.stride_);
+}
+
+LikelihoodPassRunner::Workspace& LikelihoodPassRunner::workspace() const {
+  // Kept for the next pass: new memory from the system costs more than a pass over a short log.
+  thread_local Workspace work;
+  work.fit(*this);
+  return work;
+}
 
 void LikelihoodPassRunner::Workspace::load(const LikelihoodPassRunner& runner, std::size_t first,
                                            std::size_t count) {
@@ -77,6 +86,14 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
     action_offset_.insert(action_offset_.end(),
                           static_cast<std::size_t>(rows.num_observations_) + 1,
                           static_cast<std::uint32_t>(offset));
+  }
+  for (const std::size_t row : options.never_left) {
+    const std::size_t offset = row / n * matrix_;
+    std::fill_n(transition_.begin() + static_cast<std::ptrdiff_t>(offset + row % n * stride_), n,
+                0.0);
+    for (std::size_t next = 0; next < n; ++next) {
+      transposed_[offset + next * stride_ + row % n] = 0.0;
+    }
   }
   if (options.sensors) emission_ = detail::EmissionTable(*options.sensors, rows.stride_);
   const std::vector<double>& emission = options.sensors ? emission_.values
@@ -176,7 +193,7 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
   result.sums.assign(transition_.size(), 0.0);
   if (options_.forgetting.active()) result.batch_sums = result.sums;
   if (options_.emissions) result.emissions.assign(rows_.emission_.values.size(), 0.0);
-  Workspace work(*this);
+  Workspace& work = workspace();
   std::int64_t steps_in_batch = 0;
   for (std::size_t b = tasks_[task]; b < blocks_end(task) && result.possible; ++b) {
     result.possible = run_block(b, work, result, steps_in_batch);
@@ -375,6 +392,15 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
     }
   }
   if (options_.emissions) collect_emissions(pass);
+  for (const std::size_t row : options_.never_left) {
+    const auto clear = [&](std::vector<double>& scores) {
+      for (std::size_t first = row * n; first < scores.size(); first += actions * n * n) {
+        std::fill_n(scores.begin() + static_cast<std::ptrdiff_t>(first), n, 0.0);
+      }
+    };
+    clear(pass.score);
+    clear(pass.batch_scores);
+  }
   const auto values = transition_model_.values();
   for (std::size_t i = 0; i < values.size(); ++i) pass.counts[i] = values[i] * pass.score[i];
   return pass;

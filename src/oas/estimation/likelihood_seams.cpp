@@ -40,7 +40,8 @@ bool LikelihoodPassRunner::look_around() {
   }
   const std::size_t last = blocks_.size() - 1;
   if (!blocks_[last].exact_end) return true;
-  Workspace work(*this);
+  Workspace work;
+  work.fit(*this);
   std::fill_n(work.message.data(), rows_.num_states_, 1.0);
   const std::size_t first = blocks_[last].row + blocks_[last].steps;
   for (std::size_t end = blocks_[last].steps_after; end > 0;) {
@@ -62,7 +63,8 @@ void LikelihoodPassRunner::choose_burn_in() {
   }
   if (candidates.empty()) return;
   const std::size_t pilots = std::clamp<std::size_t>(candidates.size() / 16, 1, 8);
-  Workspace work(*this);
+  Workspace work;
+  work.fit(*this);
   std::size_t longest = 0;
   for (std::size_t i = 0; i < pilots && longest < kLongestBurnIn; ++i) {
     const std::size_t block = candidates[(2 * i + 1) * candidates.size() / (2 * pilots)];
@@ -130,7 +132,8 @@ void LikelihoodPassRunner::settle_all() {
 // tasks that need them. False when the rows are impossible.
 bool LikelihoodPassRunner::settle() {
   if (seams_.empty()) return true;
-  Workspace work(*this);
+  Workspace work;
+  work.fit(*this);
   const auto mark = [&](std::size_t block) {
     const auto task = std::upper_bound(tasks_.begin(), tasks_.end(), block) - tasks_.begin() - 1;
     dirty_[static_cast<std::size_t>(task)] = 1;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kFewestBatches = 4.0;  // below, a spread over batches says too little
 constexpr std::size_t kMostBatches = 512;
+constexpr double kVisitNoise = 3.5;   // standard deviations of what noise makes up
 constexpr double kWeakSensor = 0.05;  // σ_S(Z_a) below this deserves a warning
 
 // Neighbours put together, so that at most kMostBatches are left.
@@ -178,6 +179,98 @@ JointErrors moment_errors(const MomentSeries& series, std::span<const double> va
   return errors;
 }
 
+namespace {
+
+// [s'][s]: mean square of L(s,o) of readings in state s'; and that of their sum over s.
+struct ReadingSquares {
+  ReadingSquares(const LeftInverses& inverses, const Pomdp& model, Action action)
+      : of_state(Matrix::Zero(model.num_states(), model.num_states())),
+        of_sum(Vector::Zero(model.num_states())) {
+    const MatrixView weights = inverses.transposed(action);
+    for (State from{0}; from < model.num_states(); ++from) {
+      for (Observation o{0}; o < model.num_observations(); ++o) {
+        const double share = model.sensors()(action, from, o);
+        if (share == 0.0) continue;
+        const auto row = weights.row(o.value());
+        of_state.row(from.value()) += share * row.cwiseAbs2();
+        of_sum(from.value()) += share * row.sum() * row.sum();
+      }
+    }
+  }
+  Matrix of_state;
+  Vector of_sum;
+};
+
+// [a][s]: the standard deviation of the visits that noise of readings alone makes up, were the row
+// never left. Given the states, readings are independent, so that no chain is too slow for this.
+std::vector<double> made_up_visits(const PairMoments& total, const LeftInverses& inverses,
+                                   const Pomdp& model) {
+  const int n = total.num_states;
+  const auto pairs = static_cast<double>(total.total_pairs());
+  Matrix visits(total.num_actions, n);
+  std::vector<ReadingSquares> squares;
+  Matrix first = Matrix::Zero(n, n);  // mean over actions
+  double second = 0.0;
+  for (int a = 0; a < total.num_actions; ++a) {
+    visits.row(a) = total.matrix(a).rowwise().sum().cwiseMax(0.0).transpose();
+    squares.emplace_back(inverses, model, Action{a});
+    const double share = static_cast<double>(total.pairs[static_cast<std::size_t>(a)]) / pairs;
+    first += share * squares.back().of_state;
+    const double mass = visits.row(a).sum();
+    if (mass > 0.0) second += share * visits.row(a).dot(squares.back().of_sum) / mass;
+  }
+  std::vector<double> deviations;
+  for (int a = 0; a < total.num_actions; ++a) {
+    const Matrix& square =
+        model.timing() == Timing::before ? squares[static_cast<std::size_t>(a)].of_state : first;
+    const auto count = static_cast<double>(total.pairs[static_cast<std::size_t>(a)]);
+    const double weight = count > 0.0 ? visits.row(a).sum() / count : 0.0;  // of a pair
+    for (int s = 0; s < n; ++s) {
+      const double others = visits.row(a).dot(square.col(s)) - visits(a, s) * square(s, s);
+      deviations.push_back(std::sqrt(std::max(weight * second * others, 0.0)));
+    }
+  }
+  return deviations;
+}
+
+// Rows whose visits may be noise are not determined.
+void flag_made_up_rows(const std::vector<double>& noise, TransitionEstimate& estimate) {
+  const auto n = static_cast<int>(noise.size() / estimate.alpha.size());
+  for (int row = 0; row < static_cast<int>(noise.size()); ++row) {
+    const double visits = estimate.visits[static_cast<std::size_t>(row)];
+    const double most = kVisitNoise * noise[static_cast<std::size_t>(row)];
+    const bool flagged = std::any_of(
+        estimate.flagged.begin(), estimate.flagged.end(),
+        [&](const FlaggedRow& one) { return one.action == row / n && one.state == row % n; });
+    if (flagged || visits >= most) continue;
+    estimate.flagged.push_back(
+        {Action{row / n}, State{row % n},
+         fmt::format("its estimated visits, {:.3g}, may be noise, which makes up to {:.3g}", visits,
+                     most)});
+  }
+}
+
+void add_error_bars(const PairMoments& total, std::span<const double> values, JointErrors& errors,
+                    TransitionEstimate& estimate) {
+  const int num_states = total.num_states;
+  for (const FlaggedRow& row : estimate.flagged) {
+    errors.determined[static_cast<std::size_t>(row.action * num_states + row.state)] = 0;
+  }
+  set_error_bars(errors, values, estimate);
+  std::vector<double> visits;
+  for (std::size_t first = 0; first < values.size();
+       first += static_cast<std::size_t>(num_states)) {
+    visits.push_back(row_mass(total, first) > 0.0 ? pairs_behind(total, first) : 0.0);
+  }
+  for (const std::size_t row : drop_empty_rows(visits, errors, estimate)) {
+    const auto index = static_cast<int>(row);
+    estimate.flagged.push_back({Action{index / num_states}, State{index % num_states},
+                                "its pairs are too few, or too noisy, to tell its entries"});
+  }
+}
+
+}  // namespace
+
 TransitionEstimate estimate_oas(const MomentSeries& series, const LeftInverses& inverses,
                                 const Pomdp& model, const OasOptions& options) {
   options.validate();
@@ -204,16 +297,10 @@ TransitionEstimate estimate_oas(const MomentSeries& series, const LeftInverses& 
       solve_row(total, a, s, std::span(values).subspan(estimate.visits.size() * n, n), estimate);
     }
   }
-  if (JointErrors errors = moment_errors(series, values); errors.factor.size() > 0) {
-    for (const FlaggedRow& row : estimate.flagged) {
-      errors.determined[static_cast<std::size_t>(row.action * num_states + row.state)] = 0;
-    }
-    set_error_bars(errors, values, estimate);
-    for (const std::size_t row : drop_empty_rows(estimate.visits, errors, estimate)) {
-      const auto index = static_cast<int>(row);
-      estimate.flagged.push_back({Action{index / num_states}, State{index % num_states},
-                                  "its pairs are too few, or too noisy, to tell its entries"});
-    }
+  JointErrors errors = moment_errors(series, values);
+  if (errors.factor.size() > 0) {
+    flag_made_up_rows(made_up_visits(total, inverses, model), estimate);
+    add_error_bars(total, values, errors, estimate);
     if (options.regions) add_regions(errors, values, estimate);
   }
   estimate.transition = TransitionModel(num_states, num_actions, std::move(values));

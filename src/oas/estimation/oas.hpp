@@ -33,8 +33,9 @@ struct OasOptions {
 /// neighbouring pairs, but at least the T̂(1-T̂)/n of n pairs whose states had been seen. Intervals
 /// are those of counts seen through noise (EntryEvidence), with Student's t for the degrees of
 /// freedom of the row: the batches that tell of it. Rows that were left less than
-/// twice are flagged. Neighbouring batches are put together when there are more than 512; batches
-/// of unequal weight count for B = (Σw)²/Σw². O(B A S²).
+/// twice are flagged, and those whose visits are less than 3.5 standard deviations of what noise
+/// of the readings in other states makes up. Neighbouring batches are put together when there are
+/// more than 512; batches of unequal weight count for B = (Σw)²/Σw². O(B A S²).
 [[nodiscard]] TransitionEstimate estimate_oas(const MomentSeries& series,
                                               const LeftInverses& inverses, const Pomdp& model,
                                               const OasOptions& options = {});

@@ -11,17 +11,19 @@ namespace oas::detail {
 
 namespace {
 
-constexpr double kMostPasses = 40.0;  // for one point
+constexpr double kMostPasses = 200.0;  // for one point
+constexpr int kQuickPasses = 12;       // with the information at the summit
 constexpr double kFewestPasses = 6.0;
 constexpr double kPointWork = 2e7;     // rows · S² of its passes
-constexpr double kSmallGain = 0.02;    // of a further step: not worth a pass
+constexpr double kSmallGain = 0.003;   // of a further step: not worth a pass
 constexpr double kMostPromised = 1.0;  // where a climb that is not over tells something
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMostRounds = 40;      // of the active set
-constexpr double kNearZero = 1e-3;   // an entry shrinks by this factor at most in one step
-constexpr double kTiny = 1e-9;       // below, an entry may go to 0 at once
-constexpr double kStillZero = 1e-5;  // an entry at 0 has not left it yet
-constexpr double kReserve = 0.1;     // of a reference that stays in one step
+constexpr int kMostRounds = 40;        // of the active set
+constexpr double kNearZero = 1e-3;     // an entry shrinks by this factor at most in one step
+constexpr double kTiny = 1e-9;         // below, an entry may go to 0 at once
+constexpr double kStillZero = 1e-5;    // an entry at 0 has not left it yet
+constexpr double kLeastLearnt = 1e-3;  // of the information expected along a step
+constexpr double kReserve = 0.1;       // of a reference that stays in one step
 
 }  // namespace
 
@@ -242,13 +244,36 @@ double ProfileLikelihood::expect(const Evaluation& here, std::vector<double>& at
   return sure;
 }
 
+// The information along the way that was gone, by the change of the slopes (BFGS).
+void ProfileLikelihood::learn(const std::vector<double>& from, const std::vector<double>& slopes,
+                              const std::vector<double>& to,
+                              const std::vector<double>& new_slopes) {
+  const auto size = static_cast<Eigen::Index>(others_.entries.size());
+  Vector step(size);
+  Vector fall(size);
+  for (Eigen::Index k = 0; k < size; ++k) {
+    const std::size_t entry = others_.entries[static_cast<std::size_t>(k)];
+    const std::size_t reference = others_.references[entry / num_states_];
+    step(k) = to[entry] - from[entry];
+    fall(k) = (slopes[entry] - slopes[reference]) - (new_slopes[entry] - new_slopes[reference]);
+  }
+  Matrix& information = others_.information;
+  const Vector image = information * step;
+  const double expected = step.dot(image);
+  const double found = step.dot(fall);
+  if (!(expected > 0.0) || !(found > kLeastLearnt * expected)) return;
+  information += fall * fall.transpose() / found - image * image.transpose() / expected;
+}
+
 // Goes from `at` as far up as the passes allow; the value reached, and what is still promised.
 double ProfileLikelihood::climb(std::vector<double> at) {
   Evaluation here = evaluate(at);
   if (!std::isfinite(here.value)) return here.value;
-  const int last = passes_ + most_passes_;
+  const int last = passes_ + std::min(most_passes_, kQuickPasses);
   while (passes_ < last) {
     const Step step = solve(at, here.slopes, true);
+    const std::vector<double> before = at;
+    const std::vector<double> slopes = here.slopes;
     std::vector<double> plain = at;
     const double sure = expect(here, plain);
     if (std::max(step.gain, sure) < kSmallGain) return here.value + std::max(step.gain, sure);
@@ -263,19 +288,71 @@ double ProfileLikelihood::climb(std::vector<double> at) {
       found = true;
       break;
     }
-    if (found) continue;
-    Evaluation there = evaluate(plain);
-    if (!(there.value > here.value)) break;  // by rounding only
-    at = std::move(plain);
-    here = std::move(there);
+    if (!found) {
+      Evaluation there = evaluate(plain);
+      if (!(there.value > here.value)) break;  // by rounding only
+      at = std::move(plain);
+      here = std::move(there);
+    }
+    learn(before, slopes, at, here.slopes);
   }
-  const double gain = solve(at, here.slopes, true).gain;
-  const double promised = std::max({gain, expect(here, at), 0.0});
-  return promised < kMostPromised ? here.value + promised : kUnknown;
+  return climb_afresh(at, here.value);
+}
+
+// The objective as a function of the other entries, each row a distribution over them.
+LikelihoodPass ProfileLikelihood::others_pass(const TransitionModel& others, double t,
+                                              const PassOptions& options) {
+  ++passes_;
+  std::vector<double> values(others.values().begin(), others.values().end());
+  const std::size_t first = others_.entry / num_states_ * num_states_;
+  for (std::size_t i = first; i < first + num_states_; ++i) values[i] *= 1.0 - t;
+  values[others_.entry] = t;
+  LikelihoodPass pass = summit_.objective(
+      TransitionModel(others.num_states(), others.num_actions(), std::move(values)), options);
+  const auto reduce = [&](std::vector<double>& scores) {
+    for (std::size_t from = first; from < scores.size(); from += place_.size()) {
+      for (std::size_t i = from; i < from + num_states_; ++i) scores[i] *= 1.0 - t;
+    }
+  };
+  reduce(pass.score);
+  reduce(pass.batch_scores);
+  for (std::size_t i = 0; i < pass.counts.size(); ++i) {
+    pass.counts[i] = others.values()[i] * pass.score[i];
+  }
+  return pass;
+}
+
+// Where the information at the summit does not show the way: the climb that finds summits.
+double ProfileLikelihood::climb_afresh(const std::vector<double>& at, double reached) {
+  const double t = at[others_.entry];
+  std::vector<double> values = at;
+  values[others_.entry] = 0.0;
+  for (std::size_t first = 0; first < values.size(); first += num_states_) {
+    double sum = 0.0;
+    for (std::size_t i = first; i < first + num_states_; ++i) {
+      if (summit_.at.values()[i] > 0.0 && i != others_.entry)
+        values[i] = std::max(values[i], kTiny);
+      sum += values[i];
+    }
+    for (std::size_t i = first; i < first + num_states_; ++i) values[i] /= sum;
+  }
+  LikelihoodOptions options;
+  options.tolerance = kSmallGain;
+  options.max_passes = most_passes_;
+  const LikelihoodEstimate climbed = maximize_likelihood(
+      [&](const TransitionModel& others, const PassOptions& pass) {
+        return others_pass(others, t, pass);
+      },
+      TransitionModel(summit_.at.num_states(), summit_.at.num_actions(), std::move(values)),
+      options);
+  const double value = std::max(climbed.objective, reached);
+  const bool over =
+      climbed.status == LikelihoodStatus::converged || climbed.to_gain < kMostPromised;
+  return over ? value + std::min(climbed.to_gain, kMostPromised) : kUnknown;
 }
 
 double ProfileLikelihood::fall(std::size_t entry, double t) {
-  if (others_.entries.empty() || others_.entry != entry) choose(entry);
+  choose(entry);
   std::vector<double> start = moved_to(t);
   std::vector<double> at = start;
   add(solve(at, predicted_slopes(at), false).change, 1.0, at);

@@ -1,5 +1,6 @@
 #include "oas/estimation/structured_likelihood.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -45,13 +46,28 @@ LikelihoodPass reduced_pass(const TransitionStructure& structure, LikelihoodPass
   return pass;
 }
 
+// All rows that are led by the given ones.
+std::vector<std::size_t> followers(const TransitionStructure& structure,
+                                   const std::vector<std::size_t>& leaders) {
+  std::vector<std::size_t> rows;
+  const auto count = static_cast<std::size_t>(structure.num_states() * structure.num_actions());
+  for (std::size_t row = 0; row < count && !leaders.empty(); ++row) {
+    const bool led =
+        std::find(leaders.begin(), leaders.end(), structure.leader(row)) != leaders.end();
+    if (led) rows.push_back(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 LikelihoodFunction reduced_likelihood(const TransitionStructure& structure,
                                       LikelihoodFunction likelihood) {
   return [&structure, likelihood = std::move(likelihood)](const TransitionModel& reduced,
                                                           const PassOptions& options) {
-    return reduced_pass(structure, likelihood(structure.expand(reduced), options), reduced);
+    PassOptions with = options;
+    with.never_left = followers(structure, options.never_left);
+    return reduced_pass(structure, likelihood(structure.expand(reduced), with), reduced);
   };
 }
 

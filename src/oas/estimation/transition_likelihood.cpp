@@ -157,6 +157,10 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
               "a transition model of {} states and {} actions for {} and {}",
               transition.num_states(), transition.num_actions(), num_states_, num_actions_);
   OAS_REQUIRE(options.batches >= 0, "batches is {}; it must not be negative", options.batches);
+  for (const std::size_t row : options.never_left) {
+    OAS_REQUIRE(row < static_cast<std::size_t>(num_states_ * num_actions_),
+                "never_left names row {} of {}", row, num_states_ * num_actions_);
+  }
   OAS_REQUIRE(options.rows_ahead == 0 || options.rows_ahead < rows(),
               "{} rows ahead, but only {} rows", options.rows_ahead, rows());
   OAS_REQUIRE(options.first_belief.empty() ||

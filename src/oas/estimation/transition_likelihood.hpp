@@ -71,6 +71,10 @@ struct PassOptions {
   /// likelihoods nor with weights by age.
   bool emissions = false;
 
+  /// Rows of T, a·S + s, that were never left: the pass is of the log-likelihood of all rows and of
+  /// that. Their scores and counts are 0. Ascending.
+  std::vector<std::size_t> never_left;
+
   /// A log too large for the memory is passed window by window. The first run of a window is then
   /// the continuation of the run before, whose LikelihoodPass::last_belief this is; empty: it
   /// starts anew.

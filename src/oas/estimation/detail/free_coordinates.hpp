@@ -32,6 +32,8 @@ class FreeCoordinates {
 
   /// Information by the spread of the batches' scores, Σ_b (g_b - n_b ḡ)(g_b - n_b ḡ)ᵀ.
   [[nodiscard]] Matrix batch_information(const LikelihoodPass& pass) const;
+  /// Its diagonal, for less work.
+  [[nodiscard]] Vector batch_diagonal(const LikelihoodPass& pass) const;
 
   /// Information if all states had been seen, for expected counts N of entries: of rows
   /// diag(N_i/T_i²) + N_r/T_r² 11ᵀ. What it has more than the observed one is lost by not seeing.
@@ -42,6 +44,9 @@ class FreeCoordinates {
   [[nodiscard]] Matrix expand(const Eigen::Ref<const Matrix>& columns) const;
 
  private:
+  // [batch][coordinate]: g_b - n_b ḡ
+  [[nodiscard]] Matrix batch_deviations(const LikelihoodPass& pass) const;
+
   std::size_t num_states_;
   std::size_t num_entries_;
   std::vector<std::size_t> entries_;

@@ -20,14 +20,15 @@ struct ErrorContext {
   Matrix spread;
   std::vector<double> visits;  ///< [a][s]: expected, imaginary ones of a prior included
   double rows = 0.0;           ///< of the log: what a pass costs
+  std::vector<char> made_up;   ///< [a][s]: rows that may never have been left; empty: none
 };
 
 /// Errors of all entries at a maximum that may lie on the boundary of 0 <= T.
 ///
-/// *Which rows are determined.* A row is not when some direction of it has less information than a
-/// standard error of 2. Where an entry is at 0 with slope -λ, moving it by δ costs λδ + hδ²/2; at
-/// δ = 1/2 that is what an information of h + 4λ costs, so 4λ is added on the diagonal; with λ >= 1
-/// the bound closes the direction.
+/// *Which rows are determined.* A row is not when its visits may be made up, or when some direction
+/// of it has less information than a standard error of 2. Where an entry is at 0 with slope -λ,
+/// moving it by δ costs λδ + hδ²/2; at δ = 1/2 that is what an information of h + 4λ costs, so 4λ
+/// is added on the diagonal; with λ >= 1 the bound closes the direction.
 ///
 /// *Covariance.* (information)⁻¹ over the coordinates that are not at 0, in the directions that
 /// have some; with a spread V it is J⁻¹VJ⁻¹.

@@ -43,8 +43,8 @@ class LikelihoodPassRunner {
   enum Side { kStart, kEnd, kEndMessage, kStartMessage, kSides };
   // Room for one block with its burn-ins on both sides.
   struct Workspace {
-    explicit Workspace(const LikelihoodPassRunner& runner);
-
+    // Room for this pass, with anything in it.
+    void fit(const LikelihoodPassRunner& runner);
     // Steps that start at rows first … first+count-1.
     void load(const LikelihoodPassRunner& runner, std::size_t first, std::size_t count);
     [[nodiscard]] detail::ChainSteps part(std::size_t first, std::size_t count) const {
@@ -75,6 +75,7 @@ class LikelihoodPassRunner {
     std::vector<double> batch_sums;
   };
 
+  [[nodiscard]] Workspace& workspace() const;
   void cut();
   bool look_around();
   [[nodiscard]] double* seam(std::size_t block, Side side) {

@@ -23,8 +23,9 @@ struct Summit {
 
 /// The profile likelihood of single entries: the maximum over all other entries when one is held at
 /// a value, other rows included. The others are moved by quadratic programs with the information at
-/// the summit (bounds 0 <= T kept), or, where that is of no use, by expectation-maximisation, until
-/// less than 0.02 is still promised. One or two passes mostly do; long logs make at most six.
+/// the summit, corrected on the way by the slopes that are met (bounds 0 <= T kept), or, where that
+/// is of no use, by expectation-maximisation, until less than 0.02 is still promised. One or two
+/// passes mostly do; long logs make at most six.
 class ProfileLikelihood {
  public:
   /// `rows` of the log: what a pass costs, hence how many are made.
@@ -60,7 +61,12 @@ class ProfileLikelihood {
                            bool release) const;
   void add(const Vector& change, double share, std::vector<double>& at) const;
   double expect(const Evaluation& here, std::vector<double>& at) const;
+  void learn(const std::vector<double>& from, const std::vector<double>& slopes,
+             const std::vector<double>& to, const std::vector<double>& new_slopes);
   [[nodiscard]] double climb(std::vector<double> at);
+  [[nodiscard]] double climb_afresh(const std::vector<double>& at, double reached);
+  [[nodiscard]] LikelihoodPass others_pass(const TransitionModel& others, double t,
+                                           const PassOptions& options);
   [[nodiscard]] Evaluation evaluate(const std::vector<double>& at);
   [[nodiscard]] std::vector<double> predicted_slopes(const std::vector<double>& at) const;
 
