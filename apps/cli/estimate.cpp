@@ -267,10 +267,11 @@ void add_estimate(CLI::App& app) {
           "Rows lie back from the end of their own run (run: units watched side by side) or of all "
           "logs (log: runs one after the other); needed where there are several runs")
       ->check(CLI::IsMember({"run", "log"}));
-  add_input(*verb, "--structure", options->structures,
-            "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
-            "same-for-all-actions; may be given several times",
-            options->common)
+  add_input(
+      *verb, "--structure", options->structures,
+      "Likelihood: what is known of T: a file (see docs/reference/formats.md), zeros-of-model, "
+      "same-for-all-actions; may be given several times",
+      options->common)
       ->expected(1)
       ->take_all();
   verb->add_option_function<std::string>(
