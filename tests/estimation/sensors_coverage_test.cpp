@@ -4,7 +4,7 @@
 #include "sensors_support.hpp"
 
 /// Intervals of T when sensors are calibrated on few rows; prints the table of
-/// docs/reference/estimation.md.
+/// docs/results/coverage.md.
 namespace oas::test {
 namespace {
 
