@@ -10,7 +10,7 @@
 #include "oas/study/task_settings.hpp"
 
 /// A study: a question, the tasks that answer it, and the figures that show the answer, all read
-/// from one TOML file (docs/reference/formats.md). Tasks are the cross products of the lists in its
+/// from one TOML file (docs/reference/studies.md). Tasks are the cross products of the lists in its
 /// sweeps; each is run `replications` times.
 namespace oas {
 
