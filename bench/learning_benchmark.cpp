@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kSteps = 200'000;
 
-// A run from its first step, plans included. Real learning needs more steps: see docs/agents.md.
+// A run from its first step, plans included. Real learning needs more steps: see
+// docs/reference/agents.md.
 void run_agent(benchmark::State& state, const std::string& name) {
   const oas::Pomdp model = oas::random_instance(state);
   const bool planner = name != "uniform" && name != "sm-ucrl";

@@ -86,7 +86,7 @@ void run_calibrate(const CalibrateArguments& options) {
   if (options.common.json) print_json(options.common, document["calibration"]);
   std::string text = calibration.brief() + "\n";
   if (counts.unused > 0) {
-    text += fmt::format("{} told nothing: no observation, or the last of a run\n",
+    text += fmt::format("{} could not be used: no observation, or the last of a run\n",
                         counted(counts.unused, "row"));
   }
   if (calibration.dependence.degrees > 0.0) {
@@ -102,32 +102,33 @@ void run_calibrate(const CalibrateArguments& options) {
 
 void add_calibrate(CLI::App& app) {
   const auto options = std::make_shared<CalibrateArguments>();
-  CLI::App* verb = add_verb(app, "calibrate", "Learn the sensors from logs whose states are known",
+  CLI::App* verb = add_verb(app, "calibrate", "Estimate the sensors from logs with known states",
                             options->common, [options] { run_calibrate(*options); });
   add_input(*verb, "LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)",
             options->common)
       ->required();
-  add_input(*verb, "--model", options->model,
-            "Names, timing and all the rest: a model file (the key observation may be missing, it "
-            "is not used) or problem name; without it names come from the logs",
-            options->common);
+  add_input(
+      *verb, "--model", options->model,
+      "Model file or problem name that gives names, timing, start and rewards (its sensors are "
+      "not used and may be missing); default: names from the logs",
+      options->common);
   verb->add_option("--timing", options->timing,
-                   "Which state emits, where neither model nor log says so: before or after")
+                   "Which state a row observes, if neither model nor log says so: before or after")
       ->check(CLI::IsMember({"before", "after"}));
   verb->add_option("--prior", options->calibration.prior,
                    "Imaginary observations added to every entry")
       ->capture_default_str();
   auto* const same = verb->add_flag(
       "--same-for-all-actions", options->calibration.same_for_all_actions,
-      "The sensors do not depend on the action: also where actions were chosen from readings");
+      "The sensors do not depend on the action; right if actions were chosen from readings");
   verb->add_flag("--differ-by-action", options->calibration.differ_by_action,
-                 "My word: sensors depend on the action, and no action was chosen from the "
+                 "I confirm: sensors depend on the action, and no action was chosen from the "
                  "observation of its own row")
       ->excludes(same);
   verb->add_option("--confidence", options->calibration.confidence,
-                   "Level of the intervals of a row, and of those of alpha")
+                   "Confidence level of the intervals")
       ->capture_default_str();
-  add_seed(*verb, options->calibration.seed, "Random numbers of the intervals of alpha");
+  add_seed(*verb, options->calibration.seed, "Seed for the intervals of alpha");
   add_lenient_flag(*verb, options->common);
   add_output(*verb, "-o,--output", options->output, "Model to write, with its calibration: .json",
              options->common);

@@ -166,7 +166,7 @@ void run_continuous(const CheckArguments& options, const ContinuousPomdp& model)
   Report report;
   report.text = model.brief() + "\n";
   bool learnable = model.has_sensors() && report_densities(model, report);
-  if (!model.has_sensors()) report.text += "\nno densities: logs must bring likelihoods\n";
+  if (!model.has_sensors()) report.text += "\nno densities: logs must contain likelihoods\n";
   if (model.chain().has_transition()) {
     const CommunicationReport communication =
         analyse_communication(model.chain().transition(), model.chain().start());
@@ -226,25 +226,25 @@ void run_check(const CheckArguments& options) {
 void add_check(CLI::App& app) {
   const auto options = std::make_shared<CheckArguments>();
   CLI::App* verb =
-      add_verb(app, "check", "What is this model, can it be learned, with how much data",
+      add_verb(app, "check", "Describe a model: can it be learned, and from how much data",
                options->common, [options] { run_check(*options); });
   SurveyOptions& survey = options->survey;
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--target-error", options->target,
-                   "Error wanted, Frobenius norm over all actions")
+                   "Target error: Frobenius norm over all actions")
       ->capture_default_str();
   verb->add_option("--estimator", options->estimator,
-                   "Estimator to predict (default: oas, oas-overlap, oas-ml)");
+                   "Estimator to predict for (default: oas, oas-overlap, oas-ml)");
   add_whole_number(*verb, "--trial", options->trials, {2, 1'000'000},
-                   "Also simulate so many logs of the predicted length and estimate from them");
-  verb->add_option("--policy", survey.policy.name, "Policy that makes the logs")
+                   "Also simulate this many logs of the predicted length and estimate from them");
+  verb->add_option("--policy", survey.policy.name, "Policy that writes the logs")
       ->capture_default_str();
   verb->add_option("--iota", options->iota, "Smallest action probability (default: 1/(10 A))");
   // All logs are held in memory.
   add_whole_number(*verb, "--steps", survey.steps, {128, 1'000'000'000},
                    "Steps of each simulated log")
       ->capture_default_str();
-  add_whole_number(*verb, "--runs", survey.logs, {1, 1'000'000}, "Simulated logs")
+  add_whole_number(*verb, "--runs", survey.logs, {1, 1'000'000}, "Number of simulated logs")
       ->capture_default_str();
   add_seed(*verb, survey.seed, "Same seed, same logs");
 }

@@ -73,8 +73,8 @@ void report_head(const Pomdp& model, Report& report) {
   report.text += '\n';
   if (model.discount()) {
     report.text += fmt::format(
-        "discount {} is carried along and not used: the average reward over "
-        "an endless run is what counts\n",
+        "discount {} is kept but not used: oas maximises the long-run average "
+        "reward\n",
         *model.discount());
   }
 }

@@ -52,7 +52,7 @@ ReadModel read_model_file(const std::string& name, const Common& common) {
   try {
     return read_any_model(name, {.lenient = common.lenient});
   } catch (const ParseError&) {
-    OAS_REQUIRE(!looks_like_log(name), "{}: this is a log, and a model is expected", name);
+    OAS_REQUIRE(!looks_like_log(name), "{}: this is a log, but a model is expected", name);
     throw;
   }
 }
@@ -76,9 +76,9 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
                    std::function<void()> run) {
   CLI::App* verb = app.add_subcommand(name, summary);
   verb->add_flag("--json", common.json, "Print a JSON document instead of text");
-  verb->add_flag("-q,--quiet", common.quiet, "Print nothing but errors and results asked for");
+  verb->add_flag("-q,--quiet", common.quiet, "Print only errors and results that were asked for");
   add_whole_number(*verb, "--threads", common.threads, {0, 1024},
-                   "Threads to use, 0 = all cores; never changes results")
+                   "Threads, 0 = all cores; results do not depend on it")
       ->capture_default_str();
   verb->callback([&common, run = std::move(run)] {
     check_files(names_in(common.inputs), names_in(common.outputs));
@@ -141,11 +141,10 @@ const Pomdp& chain_of(const AnyModel& model) {
 void check_reward(const std::string& name, const Pomdp& model, const Common& common) {
   if (model.reward().kind() != Reward::Kind::none) return;
   OAS_REQUIRE(names_model(name),
-              "{}: has no reward, so that no policy is better than another; give it the key "
+              "{}: has no reward, so no policy is better than another; give it the key "
               "\"reward\" or \"observation_reward\"",
               name);
-  warn(common,
-       fmt::format("{}: every reward is 0, so that no policy is better than another", name));
+  warn(common, fmt::format("{}: every reward is 0, so no policy is better than another", name));
 }
 
 bool is_json_output(const std::string& path) {

@@ -43,7 +43,7 @@ void check_files(const std::vector<std::string>& inputs, const std::vector<std::
     static_cast<void>(AtomicFile(output));  // throws where nothing can be written, leaves nothing
     for (const std::string& input : inputs) {
       OAS_REQUIRE(!fs::exists(input) || !same_file(output, input),
-                  "{}: is read too, and would be written over; give another name", output);
+                  "{}: is also an input and would be overwritten; choose another name", output);
     }
     OAS_REQUIRE(written.insert(full_name(output)).second,
                 "{}: two outputs would be written to this file", output);

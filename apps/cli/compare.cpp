@@ -114,7 +114,7 @@ void run_compare(const CompareArguments& options) {
 
 void add_compare(CLI::App& app) {
   const auto options = std::make_shared<CompareArguments>();
-  CLI::App* verb = add_verb(app, "compare", "How far is an estimate from the true model",
+  CLI::App* verb = add_verb(app, "compare", "Measure how far an estimate is from the true model",
                             options->common, [options] { run_compare(*options); });
   add_model_argument(*verb, "MODEL", options->model, "True model: file or problem name",
                      options->common);

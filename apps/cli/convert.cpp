@@ -84,20 +84,20 @@ void run_convert(const ConvertArguments& options) {
 
 void add_convert(CLI::App& app) {
   const auto options = std::make_shared<ConvertArguments>();
-  CLI::App* verb = add_verb(app, "convert",
-                            "Convert models between formats and timings, plans to other solvers'",
-                            options->common, [options] { run_convert(*options); });
+  CLI::App* verb = add_verb(
+      app, "convert", "Convert models between formats and timings, and plans to other formats",
+      options->common, [options] { run_convert(*options); });
   add_model_argument(*verb, "IN", options->input, "Model file, problem name, plan or policy file",
                      options->common);
   add_output(*verb, "OUT", options->output,
-             "File to write: .json, .pomdp, .pomdpx; of a policy .alpha, .policy, .pg",
+             "File to write: .json, .pomdp, .pomdpx; for a policy .alpha, .policy, .pg",
              options->common)
       ->required();
   verb->add_option("--timing", options->timing,
-                   "Timing to convert to (default: after for .pomdp and .pomdpx, else as it is)")
+                   "Timing to convert to (default: after for .pomdp and .pomdpx, else unchanged)")
       ->check(CLI::IsMember({"before", "after"}));
   verb->add_flag("--expand", options->expand,
-                 "Make a model with more states where the timing cannot change on the same states");
+                 "Allow more states where the timing cannot be changed on the same states");
   verb->add_option("--discount", options->discount, "Discount to write, in [0, 1]")
       ->check(CLI::Range(0.0, 1.0));
 }

@@ -51,7 +51,7 @@ void write_vectors(const Files& files, const Plan& plan) {
                      "has [{:.6g}, {:.6g}]",
                      made.policy.brief(),
                      made.exact_where_reached ? "the plan's action at every belief that was reached"
-                     : plan.planner == "grid" ? "not exact: the bias of a grid is no maximum of "
+                     : plan.planner == "grid" ? "not exact: the bias of a grid is not a maximum of "
                                                 "vectors, so vectors were fitted"
                                               : "not exact: cut to the vectors used most often",
                      100.0 * made.agreement, made.gain.brief(), plan.gain_lower, plan.gain_upper));
@@ -96,7 +96,7 @@ void convert(const Files& files, const Plan& plan) {
 
 void convert(const Files& files, const AlphaPolicy& policy) {
   OAS_REQUIRE(policy_format_of(files.output) != PolicyFormat::graph,
-              "alpha-vectors do not say which node comes next; a policy graph is made of a plan");
+              "alpha-vectors do not say which node comes next; make the graph from a plan");
   write_alpha_policy(files.output, policy);
   report(files, {{"output", files.output}, {"vectors", policy.num_vectors()}}, policy.brief());
 }

@@ -44,7 +44,7 @@ ContinuousPomdp load_continuous(const DiscretiseArguments& options) {
   const auto* continuous = std::get_if<ContinuousPomdp>(&model);
   OAS_REQUIRE(continuous != nullptr, "{}: the observations of this model are finite already",
               options.model);
-  OAS_REQUIRE(continuous->has_sensors(), "{}: has no densities to make cells of", options.model);
+  OAS_REQUIRE(continuous->has_sensors(), "{}: has no densities to make cells from", options.model);
   return *continuous;
 }
 
@@ -75,7 +75,7 @@ std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp
                        const Pomdp& finite, const Cells& cells) {
   Progress progress(options.common, "rows", 0);
   LogReader reader(options.log, model);
-  OAS_REQUIRE(!reader.has_likelihood(), "{}: brings likelihoods, and cells need observations",
+  OAS_REQUIRE(!reader.has_likelihood(), "{}: contains likelihoods, but cells need observations",
               reader.name());
   LogColumns columns;
   columns.run = true;
@@ -153,11 +153,11 @@ void run_discretise(const DiscretiseArguments& options) {
 void add_discretise(CLI::App& app) {
   const auto options = std::make_shared<DiscretiseArguments>();
   CLI::App* verb = add_verb(app, "discretise",
-                            "Finite observations for a model (and logs) with real-valued ones",
+                            "Turn real-valued observations of a model and logs into finite ones",
                             options->common, [options] { run_discretise(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file with densities", options->common);
   add_whole_number(*verb, "--cells", options->search.cells, {0, kMostCells},
-                   "Cells, for vectors per component (default: twice the states in all)");
+                   "Number of cells, for vectors per component (default: twice the states in all)");
   verb->add_option("--search", options->search.method,
                    "Search for split points: random (the paper's) or refined")
       ->capture_default_str();
@@ -169,9 +169,9 @@ void add_discretise(CLI::App& app) {
             "Take the split points from this file, written by an earlier call", options->common);
   add_input(*verb, "--log", options->log, "Log with real-valued observations", options->common);
   add_output(*verb, "--log-out", options->log_output,
-             "The same log with cells, to write; - is standard output", options->common);
+             "Log with cells to write; - is standard output", options->common);
   add_output(*verb, "-o,--output", options->output,
-             "Model to write (.json): exact cell probabilities, split points beside them",
+             "Model to write (.json), with exact cell probabilities and split points",
              options->common);
 }
 

@@ -170,7 +170,7 @@ void write_output(const EstimateArguments& options, const AnyModel& model,
     write_model_file(options.output, estimated_model(std::get<Pomdp>(model), estimate), "FILE.json",
                      options.common);
     warn(options.common,
-         fmt::format("{}: holds the model alone; error bars need a .json file", options.output));
+         fmt::format("{}: contains the model only; error bars need a .json file", options.output));
   } else if (!options.output.empty()) {
     std::visit([&](const auto& value) { write_estimate(options.output, value, estimate); }, model);
   }
@@ -227,7 +227,7 @@ void run_estimate(EstimateArguments options) {
 void add_estimate(CLI::App& app) {
   const auto options = std::make_shared<EstimateArguments>();
   CLI::App* verb =
-      add_verb(app, "estimate", "Learn the transition model from logs and the known sensors",
+      add_verb(app, "estimate", "Estimate the transition model from logs and known sensors",
                options->common, [options] { run_estimate(*options); });
   add_model_argument(*verb, "MODEL", options->model,
                      "Model file or problem name; its transition is not used "
@@ -239,7 +239,7 @@ void add_estimate(CLI::App& app) {
   verb->add_option("--estimator", options->estimation.estimator, "Estimator (see oas list)")
       ->capture_default_str();
   verb->add_option("--confidence", options->estimation.confidence,
-                   "Level of each interval and region")
+                   "Confidence level of intervals and regions")
       ->capture_default_str();
   verb->add_option_function<std::string>(
       "--error-bars",
@@ -247,30 +247,31 @@ void add_estimate(CLI::App& app) {
         options->estimation.error_bars = find_error_bars(name);
       },
       "asymptotic (default), block-bootstrap or parametric-bootstrap");
-  add_whole_number(*verb, "--resamples", options->estimation.resamples, {1}, "Bootstrap: how many")
+  add_whole_number(*verb, "--resamples", options->estimation.resamples, {1}, "Bootstrap: resamples")
       ->capture_default_str();
   verb->add_option("--simultaneous", options->simultaneous,
-                   "Show intervals that hold all entries of a row, or all rows, at once: row, all")
+                   "Print intervals that hold for a whole row, or for all rows, at once: row, all")
       ->check(CLI::IsMember({"row", "all"}));
   verb->add_option("--prior", options->estimation.prior,
                    "Likelihood: imaginary transitions added to every entry")
       ->capture_default_str();
   verb->add_option("--half-life", options->estimation.forgetting.half_life,
-                   "Rows that lie so many rows back count half, for dynamics that change slowly");
+                   "Halve the weight of a row every so many rows, for dynamics that change slowly");
   add_whole_number(*verb, "--window", options->estimation.forgetting.window, {},
-                   "Only so many rows at the end of the log count (see --age)");
+                   "Use only this many rows at the end (see --age)");
   verb->add_option_function<std::string>(
           "--age",
           [options](const std::string& name) {
             options->estimation.forgetting.age = name == "run" ? Age::run : Age::log;
           },
-          "Rows lie back from the end of their own run (run: units watched side by side) or of all "
-          "logs (log: runs one after the other); needed where there are several runs")
+          "Count the age of rows from the end of their run (run: units watched side by side) or of "
+          "all logs (log: runs one after the other); required with several runs")
       ->check(CLI::IsMember({"run", "log"}));
-  add_input(*verb, "--structure", options->structures,
-            "Likelihood: what is known of T: a file (see docs/formats.md), zeros-of-model, "
-            "same-for-all-actions; may be given several times",
-            options->common)
+  add_input(
+      *verb, "--structure", options->structures,
+      "Likelihood: what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
+      "same-for-all-actions; can be repeated",
+      options->common)
       ->expected(1)
       ->take_all();
   verb->add_option_function<std::string>(
@@ -278,7 +279,7 @@ void add_estimate(CLI::App& app) {
           [options](const std::string& use) {
             options->estimation.sensors = use == "exact" ? SensorUse::exact : SensorUse::uncertain;
           },
-          "Calibrated sensors: uncertain (default where the estimator can) or exact")
+          "Treat calibrated sensors as uncertain (default where possible) or exact")
       ->check(CLI::IsMember({"uncertain", "exact"}));
   verb->add_option_function<double>(
       "--memory",
@@ -287,13 +288,13 @@ void add_estimate(CLI::App& app) {
                     "--memory is {}; megabytes from 0 on are expected", megabytes);
         options->estimation.memory_limit = static_cast<std::size_t>(megabytes * 1048576.0);
       },
-      "Likelihood: MB of rows kept in memory (default 256); beyond, files are read again");
+      "Likelihood: MB of rows kept in memory (default 256); longer logs are read again");
   verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
-                 "My word: logged actions were chosen without looking at observations");
+                 "I confirm: logged actions were chosen without looking at observations");
   add_whole_number(*verb, "--particles", options->estimation.particles.particles, {2, 1'000'000},
                    "Estimator particle: number of particles")
       ->capture_default_str();
-  add_seed(*verb, options->estimation.seed, "Random numbers of particle and bootstraps");
+  add_seed(*verb, options->estimation.seed, "Seed for particle and bootstraps");
   add_whole_number(*verb, "--cells", options->cells.cells, {0, kMostCells},
                    "Real-valued observations, moments: cells (default: twice the states)");
   verb->add_option("--search", options->cells.method,

@@ -179,7 +179,7 @@ void run_evaluate(const EvaluateArguments& options) {
   const bool spread = simulated.half_width > 1e-12 * std::max(1.0, std::abs(simulated.mean));
   if (spread && simulated.by_replication) {
     warn(options.common,
-         fmt::format("successive batches are correlated ({:.2f}), so that the interval is that of "
+         fmt::format("successive batches are correlated ({:.2f}), so the interval is based on "
                      "{} independent runs; more --steps give a better one",
                      simulated.lag_correlation, simulated.num_batches));
   }
@@ -189,7 +189,7 @@ void run_evaluate(const EvaluateArguments& options) {
 
 void add_evaluate(CLI::App& app) {
   const auto options = std::make_shared<EvaluateArguments>();
-  CLI::App* verb = add_verb(app, "evaluate", "The true gain of a plan or policy in a model",
+  CLI::App* verb = add_verb(app, "evaluate", "Compute the gain of a plan or policy in a model",
                             options->common, [options] { run_evaluate(*options); });
   add_model_argument(*verb, "MODEL", options->model, "The true model: file or problem name",
                      options->common);
@@ -197,12 +197,11 @@ void add_evaluate(CLI::App& app) {
             "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg", options->common)
       ->required();
   add_input(*verb, "--filter", options->filter,
-            "Model with which beliefs are kept (default: the plan's own, else MODEL)",
-            options->common);
+            "Model used to compute beliefs (default: the plan's own, else MODEL)", options->common);
   add_whole_number(*verb, "--start-node", options->start_node, {},
                    "First node of a .pg (default: the best one)");
   add_input(*verb, "--vectors", options->vectors,
-            "The .alpha file beside a .pg: its best vector at the start is the first node",
+            "The .alpha file of a .pg: start in the node of its best vector at the start",
             options->common);
   add_whole_number(*verb, "--grid", options->resolution, {0, 1'000'000},
                    "Resolution of the chain's belief grid (0: the plan's)")

@@ -186,7 +186,7 @@ void run_filter(const FilterArguments& options) {
 
 void add_filter(CLI::App& app) {
   const auto options = std::make_shared<FilterArguments>();
-  CLI::App* verb = add_verb(app, "filter", "Beliefs and smoothed states along a log",
+  CLI::App* verb = add_verb(app, "filter", "Compute beliefs and smoothed states along a log",
                             options->common, [options] { run_filter(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
                      options->common);
@@ -198,10 +198,10 @@ void add_filter(CLI::App& app) {
              options->common)
       ->required();
   verb->footer(
-      "Row t tells about s_t, the state in which the row's action was taken: belief_* is "
-      "P(s_t | earlier rows), smoothed_* is P(s_t | all rows of the run), likeliest the "
-      "state of largest smoothed probability. One more line per run, without action, "
-      "tells about the state after its last row.\n\n" +
+      "Row t is about s_t, the state in which the row's action was taken: belief_* is "
+      "P(s_t | earlier rows), smoothed_* is P(s_t | all rows of the run), likeliest is the "
+      "state with the largest smoothed probability. One more line per run, without action, "
+      "is about the state after its last row.\n\n" +
       verb->get_footer());
 }
 

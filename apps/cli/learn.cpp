@@ -167,8 +167,8 @@ void check_output_name(const LearnArguments& options) {
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   OAS_REQUIRE(!error && std::filesystem::is_directory(options.output),
-              "-o {}: neither a name that ends in .csv nor a folder that can be made ({})",
-              options.output, error.message());
+              "-o {}: neither a .csv file nor a folder that can be created ({})", options.output,
+              error.message());
 }
 
 void check_output(const LearnArguments& options, const std::vector<LearningOptions>& tasks) {
@@ -258,7 +258,7 @@ void run_learn(const LearnArguments& options) {
   for (std::size_t i = known; i < tasks.left_out.size(); ++i) {
     warn(options.common, to_text(tasks.left_out[i]));
   }
-  if (runs.empty()) throw std::runtime_error("no run came to its end");
+  if (runs.empty()) throw std::runtime_error("no run was completed");
   std::string written;
   if (!options.output.empty()) written = write_runs(options, runs, model, oracle);
   if (options.common.json) print_records(options, tasks, runs, model, oracle);
@@ -300,13 +300,12 @@ void add_learn(CLI::App& app) {
   add_whole_number(*verb, "--checkpoints", options->checkpoints, {1},
                    "Rows of the CSV, equally spaced")
       ->capture_default_str();
-  verb->add_option(
-          "--oracle-gap", options->oracle_gap,
-          "Know the best gains to within this where the budget allows; the output says what was "
-          "reached")
+  verb->add_option("--oracle-gap", options->oracle_gap,
+                   "Precision of the best gains, where the budget allows; the output says what was "
+                   "reached")
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
-                   "FILE.csv for one run (FILE.json beside it), or a folder");
+                   "FILE.csv for one run (FILE.json is written too), or a folder");
 }
 
 }  // namespace oas::cli

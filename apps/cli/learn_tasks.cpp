@@ -60,7 +60,7 @@ void check_settings(const LearnArguments& options) {
                 text);
     const bool floor = setting.name == "iota" || setting.name.ends_with(".iota");
     OAS_REQUIRE(!floor,
-                "--set {}: give --iota, which is also the floor of the policy that agents are "
+                "--set {}: use --iota, which is also the floor of the policy that agents are "
                 "measured against",
                 text);
   }
@@ -96,7 +96,7 @@ std::string to_text(const LeftOut& left_out) {
   if (left_out.whole_agent) {
     return fmt::format("{} cannot play: {}", left_out.task.agent, left_out.reason);
   }
-  return fmt::format("{}, run {}, broke off: {}", left_out.task.agent, left_out.task.replication,
+  return fmt::format("{}, run {}, stopped: {}", left_out.task.agent, left_out.task.replication,
                      left_out.reason);
 }
 

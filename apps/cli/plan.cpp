@@ -154,8 +154,8 @@ void run_plan(PlanArguments& options) {
               "{}: a policy can be drawn for 2 or 3 states, not for {}", options.model,
               model.num_states());
   OAS_REQUIRE(!is_foreign_policy(options.output),
-              "{}: a plan is written as .json; oas convert PLAN.json {} makes the other",
-              options.output, options.output);
+              "{}: a plan is written as .json; then use oas convert PLAN.json {}", options.output,
+              options.output);
   OAS_REQUIRE(options.output.empty() || !model.transition().is_listed(),
               "{}: {} states are too many for a plan file, which holds the whole model",
               options.output, model.num_states());
@@ -196,7 +196,7 @@ void add_plan(CLI::App& app) {
       ->check(CLI::Range(0.0, 1.0));
   verb->add_option("--gap", options->gap, "Refine until upper - lower is at most this");
   add_whole_number(*verb, "--grid", options->plan.resolution, {0, 1'000'000},
-                   "Resolution of the belief grid (0: chosen)")
+                   "Resolution of the belief grid (0: automatic)")
       ->capture_default_str();
   verb->add_option("--planner", options->plan.planner, "auto, grid or point")
       ->check(CLI::IsMember({"auto", "grid", "point"}))
@@ -206,7 +206,7 @@ void add_plan(CLI::App& app) {
   add_whole_number(*verb, "--steps", options->plan.simulation.steps, {kFewestSimulated, kMostSteps},
                    "Simulated steps of the lower bound")
       ->capture_default_str();
-  verb->add_flag("--all", options->all, "Compare with uniform, myopic, memoryless, seen states");
+  verb->add_flag("--all", options->all, "Compare with simpler policies and with the visible state");
   add_output(*verb, "--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)",
              options->common);
   add_seed(*verb, options->seed, "Same seed, same bytes");

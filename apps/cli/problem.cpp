@@ -53,7 +53,7 @@ void run_problem(const ProblemArguments& options) {
   if (options.name != "random") {
     const Pomdp model = make_problem(options.name);
     for (const CLI::Option* option : options.for_random) {
-      OAS_REQUIRE(option->count() == 0, "{} is for random problems; {} is as it is",
+      OAS_REQUIRE(option->count() == 0, "{} is for random problems only; {} is fixed",
                   option->get_name(), options.name);
     }
     write(options, model, model.brief());
@@ -100,7 +100,7 @@ void add_problem(CLI::App& app) {
   const auto in_group = [&](const CLI::Option* option) { return option->get_group() == group; };
   options->for_random = std::as_const(*verb).get_options(in_group);
   verb->add_flag("--hide-transition", options->hide_transition,
-                 "Leave the transition model out: what a learner may know");
+                 "Leave out the transition model, as for a learner");
   add_output(*verb, "-o,--output", options->output, "Model file to write: .json, .pomdp or .pomdpx",
              options->common)
       ->required();

@@ -125,7 +125,7 @@ MakeLoop plan_player(const SimulateArguments& options, const Pomdp& model) {
 MakeLoop player(const SimulateArguments& options, const AnyModel& any) {
   if (is_plan_file(options.policy)) {
     OAS_REQUIRE(std::holds_alternative<Pomdp>(any),
-                "{}: plans are for finite observations; oas discretise makes a model with such",
+                "{}: plans are for finite observations; oas discretise makes such a model",
                 options.model);
     return plan_player(options, std::get<Pomdp>(any));
   }
@@ -183,7 +183,7 @@ void run_simulate(const SimulateArguments& options) {
 
 void add_simulate(CLI::App& app) {
   const auto options = std::make_shared<SimulateArguments>();
-  CLI::App* verb = add_verb(app, "simulate", "Let a policy play in a model and log what it sees",
+  CLI::App* verb = add_verb(app, "simulate", "Let a policy act in a model and write a log",
                             options->common, [options] { run_simulate(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   add_input(*verb, "--policy", options->policy, "Policy (see oas list) or plan file (*.json)",
@@ -194,14 +194,14 @@ void add_simulate(CLI::App& app) {
             options->common);
   verb->add_option("--iota", options->iota,
                    "Smallest probability of every action (default: 1/(10 A))");
-  add_whole_number(*verb, "--runs", options->runs, {1, 4'000'000'000},
-                   "Independent runs, each from the start")
+  add_whole_number(*verb, "--runs", options->runs, {1, 4'000'000'000}, "Number of independent runs")
       ->capture_default_str();
   add_whole_number(*verb, "--steps", options->steps, {1, kMostSteps}, "Steps of each run")
       ->required();
   add_seed(*verb, options->seed, "Same seed, same bytes");
   verb->add_flag("--reward", options->reward, "Log the reward of each step");
-  verb->add_flag("--state", options->state, "Log the hidden state (for diagnostics only)");
+  verb->add_flag("--state", options->state,
+                 "Log the hidden state (for oas calibrate and diagnostics)");
   add_output(*verb, "-o,--output", options->output,
              "Log to write; .gz and .zst are compressed, - is standard output", options->common)
       ->required();

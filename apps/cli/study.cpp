@@ -209,12 +209,12 @@ std::vector<StudyEntry> known_studies() {
 }
 
 void add_study(CLI::App& app) {
-  CLI::App* study = app.add_subcommand("study", "Run experiments in files, and report on them");
+  CLI::App* study =
+      app.add_subcommand("study", "Run experiments described in files, and report on them");
   study->require_subcommand(1);
   const auto options = std::make_shared<StudyArguments>();
-  add_verb(*study, "list", "Show the studies there are", options->common,
-           [options] { list(*options); });
-  CLI::App* run = add_verb(*study, "run", "Run a study, or go on with it where it was stopped",
+  add_verb(*study, "list", "List the studies", options->common, [options] { list(*options); });
+  CLI::App* run = add_verb(*study, "run", "Run a study, or continue one that was stopped",
                            options->common, [options] { run_one(*options); });
   run->add_option("STUDY", options->study, "Study file (*.toml) or name")->required();
   run->add_flag("--quick", options->quick, "The small version, for a first look");

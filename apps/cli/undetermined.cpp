@@ -22,7 +22,7 @@ std::string warn_of_undetermined_rows(const std::string& name, const Pomdp& mode
   }
   const std::string text = fmt::format(
       "{}: its log did not determine {} of the {} rows (action, state) of the transition model: "
-      "{}{}; {} may rest on them",
+      "{}{}; {} may depend on them",
       name, rows.size(), model.num_actions() * model.num_states(), names,
       rows.size() > kNamed ? ", …" : "", result);
   warn(common, text);

@@ -168,7 +168,7 @@ class Continuous(CliCase):
         self.good("simulate", "m.json", "--steps", 40000, "-o", "log.csv")
         self.likelihood_log(MODEL, "log.csv")
         self.changed("bare.json", observations=None, density=None)
-        self.assertIn("logs must bring likelihoods", self.good("check", "bare.json"))
+        self.assertIn("logs must contain likelihoods", self.good("check", "bare.json"))
         self.good("estimate", "m.json", "log.csv", "-o", "a.json")
         self.good("estimate", "bare.json", "likelihoods.csv", "-o", "b.json")
         a = json.loads(self.read("a.json"))["transition"]

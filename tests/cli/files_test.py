@@ -19,7 +19,7 @@ class OverInput(CliCase):
         self.good("simulate", "m.json", "--steps", 500, "-o", "log.csv")
         os.symlink("log.csv", self.folder / "link.csv")
 
-    def refused(self, *arguments, keeps, says="would be written over"):
+    def refused(self, *arguments, keeps, says="would be overwritten"):
         before = self.read(keeps)
         self.bad(*arguments, says=[says])
         self.assertEqual(self.read(keeps), before)

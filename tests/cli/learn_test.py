@@ -124,7 +124,7 @@ class Learn(CliCase):
         self.bad(*learn, "--agent", "oas-ucrl", "--iota", "0", says=["iota is 0"])
         self.bad(*learn, "--iota", "0.7", says=["0.7"])
         for name in ("iota", "oas-ucrl.iota"):
-            self.bad(*learn, "--agent", "oas-ucrl", "--set", f"{name}=0.2", says=["give --iota"])
+            self.bad(*learn, "--agent", "oas-ucrl", "--set", f"{name}=0.2", says=["use --iota"])
         self.bad(*learn, "--runs", 0, says=["--runs"])
         self.bad("learn", "pest-control", "--steps", 0, "--oracle-gap", "1e-3", says=["--steps: "])
         self.bad(*learn, "--agent", "uniform,myopic", "-o", "run.csv", says=["run.csv", "folder"])

@@ -176,7 +176,7 @@ class Forgetting(CliCase):
         self.bad(*estimate, "--window", -3, says=["window", "-3"])
         self.bad(*estimate, "--window", "many", says=["many"])
         for name in ("particle", "spectral"):
-            self.bad(*estimate, "--window", 100, "--estimator", name, says=[name, "forget"])
+            self.bad(*estimate, "--window", 100, "--estimator", name, says=[name, "weights by age"])
 
 
 class Weighted(CliCase):
@@ -241,7 +241,7 @@ class Structure(CliCase):
             self.bad(*estimate, "--structure", "zeros-of-model", "--estimator", name,
                      says=[name, "only the likelihood"])
         self.bad(*estimate, "--structure", "zeros-of-model", "--error-bars", "block-bootstrap",
-                 says=["bootstrap cannot keep to a structure"])
+                 says=["bootstraps do not support a structure"])
         self.write("cut.json", '{"format": "oas-struc')
         self.bad(*estimate, "--structure", "cut.json", says=["cut.json:1"])
         self.write("old.json", '{"format": "oas-structure/0"}')

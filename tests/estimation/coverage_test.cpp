@@ -1,5 +1,5 @@
 // Coverage of intervals and regions, every kind of error bars, over many simulated logs; prints the
-// table of docs/estimation.md.
+// table of docs/results/coverage.md.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // How far the estimators are from the Cramér-Rao limit, at a million rows and over weak and strong
-// sensors; prints the table of docs/estimation.md.
+// sensors; prints the table of docs/results/estimators.md.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

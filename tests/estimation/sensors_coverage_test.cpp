@@ -3,7 +3,8 @@
 
 #include "sensors_support.hpp"
 
-/// Intervals of T when sensors are calibrated on few rows; prints the table of docs/estimation.md.
+/// Intervals of T when sensors are calibrated on few rows; prints the table of
+/// docs/results/coverage.md.
 namespace oas::test {
 namespace {
 

@@ -49,7 +49,7 @@ TEST_P(SpectralRate, IsOneOverSquareRootOfN) {
   EXPECT_LT(few / many, 5.7);
 }
 
-// Before timing is valid for a belief policy too (docs/estimation.md).
+// Before timing is valid for a belief policy too (docs/reference/estimation.md).
 INSTANTIATE_TEST_SUITE_P(All, SpectralRate,
                          ::testing::Values(SpectralCase{Timing::before, "uniform"},
                                            SpectralCase{Timing::before, "memoryless"},

@@ -93,7 +93,7 @@ TEST(Seeu, FollowsItsSchedule) {
 class SeeuLearns : public testing::TestWithParam<Timing> {};
 
 // Its estimate gets better from phase to phase, with every estimator and view, and the paper's help
-// helps: this is the order that docs/agents.md reports.
+// helps: this is the order that docs/results/agents.md reports.
 TEST_P(SeeuLearns, TheDynamics) {
   const Pomdp model = easy_model(GetParam());
   const auto errors = [&](SeeuEstimator estimator, ConstantViews views) {

@@ -89,7 +89,7 @@ TEST(PolicyText, FormatsAreToldByContentThenByEnding) {
   EXPECT_TRUE(std::holds_alternative<AlphaPolicy>(parse_any_policy("0\n1 2", "x.ALPHA")));
   EXPECT_TRUE(std::holds_alternative<PolicyGraph>(parse_any_policy("0 1 0", "x.pg")));
   EXPECT_THAT([] { (void)parse_any_policy("0 1 0", "x.txt"); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("x.txt: the ending tells the format")));
+              ThrowsMessage<InvalidArgument>(HasSubstr("x.txt: the ending gives the format")));
   EXPECT_THAT([] { (void)parse_any_policy("{}", "x.pg"); },
               ThrowsMessage<ParseError>(StartsWith("x.pg: $: ")));
   EXPECT_THAT([] { (void)parse_any_policy("<a/>", "x.pg"); },

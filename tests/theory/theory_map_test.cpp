@@ -23,7 +23,7 @@ std::set<std::string> test_names() {
 }
 
 TEST(TheoryMap, NamesOnlyTestsThatExist) {
-  const std::string text = read_text_file(OAS_SOURCE_DIR "/docs/theory_map.md");
+  const std::string text = read_text_file(OAS_SOURCE_DIR "/docs/background/theory_map.md");
   const std::set<std::string> known = test_names();
   const std::regex name("`(theory\\.\\w+\\.\\w+)`");
   int found = 0;

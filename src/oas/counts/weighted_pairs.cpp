@@ -72,7 +72,7 @@ void choose_second_weights(const ObservationMarginals& marginals, const LeftInve
   OAS_REQUIRE(
       blind.empty() || usable,
       "the sensor of action {} cannot tell the states apart. In `before` timing the next action is "
-      "chosen after the observation, so pairs whose second action is blind may not just be left "
+      "chosen after the observation, so pairs whose second action is blind cannot simply be left "
       "out: that needs the column propensity, of a policy that gives every action a positive "
       "probability, or your word that actions ignore observations. Estimator oas-ml needs neither",
       fmt::join(blind, ", "));
@@ -141,7 +141,7 @@ WeightedPairs weighted_pairs(const Pomdp& model, const ObservationMarginals& mar
   WeightedPairs pairs{LeftInverses(model, inverse_marginals(marginals)), {}, {}};
   const std::vector<std::string> blind = blind_names(model, pairs.inverses);
   OAS_REQUIRE(blind.size() < static_cast<std::size_t>(model.num_actions()),
-              "no sensor tells the states apart; pairs teach nothing");
+              "no sensor tells the states apart, so pairs say nothing");
   if (model.timing() == Timing::after) {
     pairs.fold.first_weight = reading_weights(pairs.inverses, marginals);
     pairs.fold.inverse_propensity = reacts && model.num_actions() > 1;

@@ -93,14 +93,14 @@ void warn_of_dependence(const CalibrationOptions& options, Timing timing,
     calibration.warnings.push_back(fmt::format(
         "in the same state observations differ by action (p = {:.2g}): if the sensors are the same "
         "for all actions, as you say, actions were chosen from the observations of their own rows. "
-        "These sensors are right then, but estimators by moments would not be: take oas-ml or em",
+        "Then these sensors are right, but moment estimators would be biased: use oas-ml or em",
         p));
     return;
   }
   calibration.warnings.push_back(fmt::format(
       "in the same state observations differ by action (p = {:.2g}): either the sensors depend on "
-      "the action (then say --differ-by-action), or actions were chosen from the observation of "
-      "their own row, and these sensors are wrong (then say --same-for-all-actions)",
+      "the action (then use --differ-by-action), or actions were chosen from the observation of "
+      "their own row, and these sensors are wrong (then use --same-for-all-actions)",
       p));
 }
 
@@ -181,7 +181,7 @@ std::string why_blind(const SensorCounts& counts, Action action, double alpha, d
   const double factor = std::pow(2.0 * noise / scaled, 2);
   return fmt::format(
       "{} labelled rows do not show that the sensor tells the states apart (alpha {:.3g}, but it "
-      "may be 0); if alpha is what it seems, {:.3g} rows would",
+      "may be 0); if alpha is as estimated, {:.3g} rows would",
       rows, alpha, factor * static_cast<double>(rows));
 }
 

@@ -12,7 +12,8 @@
 namespace oas {
 
 /// The document of an estimate: the model with its transition replaced by the estimate and an
-/// `estimate` object beside it (docs/formats.md), so that it can be read as a model everywhere.
+/// `estimate` object beside it (docs/reference/formats.md), so that it can be read as a model
+/// everywhere.
 [[nodiscard]] nlohmann::ordered_json estimate_to_json(const Pomdp& model,
                                                       const TransitionEstimate& estimate);
 

@@ -17,7 +17,7 @@ enum class EstimatorKind {
   spectral,    ///< counts of triples of rows: estimate_spectral()
 };
 
-/// One row of the table of estimators, as `oas list` and docs/algorithms.md show it.
+/// One row of the table of estimators, as `oas list` and docs/background/algorithms.md show it.
 struct EstimatorInfo {
   std::string_view name;
   std::string_view summary;

@@ -198,8 +198,8 @@ void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
   };
   if (climbed.status != LikelihoodStatus::converged) {
     estimate.warnings.push_back(
-        fmt::format("the climb did not end: {}; about {:.2g} of the "
-                    "log-likelihood is still to be won",
+        fmt::format("the maximisation did not converge: {}; about {:.2g} of "
+                    "log-likelihood could still be gained",
                     climbed.brief(), climbed.to_gain));
   }
   const auto n = static_cast<std::size_t>(model.num_states());

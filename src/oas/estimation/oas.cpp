@@ -47,7 +47,7 @@ void solve_row(const PairMoments& total, int action, int state, std::span<double
     const bool blind = estimate.alpha[static_cast<std::size_t>(action)] == 0.0;
     estimate.flagged.push_back({Action{action}, State{state},
                                 unseen  ? "the action was never seen in a pair"
-                                : blind ? "its sensor is blind, so that pairs cannot show it"
+                                : blind ? "its sensor is blind, so pairs cannot show it"
                                         : "no positive mass is left"});
   } else if (visits <= 0.0) {
     // Clipping turns such a row into noise that looks like a distribution.

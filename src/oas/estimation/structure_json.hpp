@@ -6,8 +6,8 @@
 #include "oas/estimation/transition_structure.hpp"
 #include "oas/model/pomdp.hpp"
 
-/// The structure file "oas-structure/1" (docs/formats.md): what is known of T beforehand. Every
-/// error names file, JSON path and value.
+/// The structure file "oas-structure/1" (docs/reference/formats.md): what is known of T beforehand.
+/// Every error names file, JSON path and value.
 namespace oas {
 
 /// Facts from text; `file` is used in messages, `model` gives sizes and names. Also checks that the

@@ -53,7 +53,7 @@ MomentSeries fold_cells(const std::string& path, const ContinuousPomdp& model, c
                         const RowsRead& progress) {
   LogReader reader(path, model);
   OAS_REQUIRE(!reader.has_likelihood(),
-              "{}: brings likelihoods, and cells need the observations; use oas-soft or oas-ml",
+              "{}: contains likelihoods, but cells need observations; use oas-soft or oas-ml",
               reader.name());
   detail::require_propensity(reader, fold);
   PairFolder folder(inverses, model.timing(), fold);

@@ -101,8 +101,8 @@ using RunProgress = std::function<void(const LearningRun&)>;
 [[nodiscard]] std::string run_csv_header();
 [[nodiscard]] std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle);
 
-/// The record of a run, "oas-run/1" (docs/formats.md), one object per episode with the error of its
-/// estimate. Times are the only part that differs between two runs of one seed.
+/// The record of a run, "oas-run/1" (docs/reference/formats.md), one object per episode with the
+/// error of its estimate. Times are the only part that differs between two runs of one seed.
 [[nodiscard]] nlohmann::ordered_json run_to_json(const LearningRun& run, const Pomdp& model,
                                                  const RegretOracle& oracle);
 

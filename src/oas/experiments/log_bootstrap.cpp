@@ -66,8 +66,8 @@ void warn_of_reaction(const Pomdp& model, const LogBlock& log, TransitionEstimat
   if (reaction(model, log) < kReacts) return;
   estimate.warnings.emplace_back(
       "the logged actions depend on observations; the simulated logs keep them as they are and "
-      "visit other states, so that these error bars may be wrong by a large factor: take "
-      "block-bootstrap, or the asymptotic ones");
+      "visit other states, so these error bars may be wrong by a large factor: use "
+      "block-bootstrap or asymptotic");
 }
 
 BootstrapOptions bootstrap_options(const LogEstimationOptions& options) {

@@ -160,15 +160,15 @@ void require_usable(const EstimatorInfo& info, const LogEstimationOptions& optio
   options.forgetting.validate();
   OAS_REQUIRE(!options.forgetting.active() ||
                   (info.kind != EstimatorKind::posterior && info.kind != EstimatorKind::spectral),
-              "estimator '{}' cannot forget; those by moments and by likelihood can", info.name);
+              "estimator '{}' has no weights by age; moments and likelihood do", info.name);
   OAS_REQUIRE(!options.forgetting.active() || options.error_bars == ErrorBars::asymptotic,
-              "a bootstrap knows no weights by age; take asymptotic error bars");
+              "bootstraps do not support weights by age; use asymptotic error bars");
   OAS_REQUIRE(options.structure.empty() || options.error_bars == ErrorBars::asymptotic,
-              "a bootstrap cannot keep to a structure; take asymptotic error bars");
+              "bootstraps do not support a structure; use asymptotic error bars");
   OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic || info.kind == EstimatorKind::moments ||
                   info.kind == EstimatorKind::likelihood,
-              "error bars are {}; estimator '{}' has none of that kind",
-              to_string(options.error_bars), options.estimator);
+              "error bars '{}' are not available for estimator '{}'", to_string(options.error_bars),
+              options.estimator);
 }
 
 TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,

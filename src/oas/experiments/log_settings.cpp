@@ -15,7 +15,7 @@ constexpr const char* kWhyPropensities =
     "history";
 constexpr const char* kWayOut =
     "log propensities of a policy that gives every action a positive probability, or, if actions "
-    "were chosen without looking at observations, say --actions-ignore-observations";
+    "were chosen without looking at observations, use --actions-ignore-observations";
 
 }  // namespace
 
@@ -79,8 +79,8 @@ void check_positivity(const MomentSeries& series, const FoldOptions& options,
   const double heaviest = 1.0 / series.smallest_propensity;
   if (estimate != nullptr && heaviest > kHeavyShare * static_cast<double>(series.rows)) {
     estimate->warnings.push_back(fmt::format(
-        "the smallest propensity is {:.3g}: that one row weighs as much as {:.3g} others, and the "
-        "estimate is only as good as it is",
+        "the smallest propensity is {:.3g}: this one row has the weight of {:.3g} others, so the "
+        "estimate depends heavily on it",
         series.smallest_propensity, heaviest));
   }
   if (series.certain_actions == 0) return;

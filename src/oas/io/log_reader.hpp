@@ -28,7 +28,8 @@ struct LogBlock {
   friend bool operator==(const LogBlock&, const LogBlock&) = default;
 };
 
-/// Reads a log "oas-log/1" (docs/formats.md) block by block in constant memory, whatever its size:
+/// Reads a log "oas-log/1" (docs/reference/formats.md) block by block in constant memory, whatever
+/// its size:
 ///
 ///     LogReader reader("log.csv.zst", model);
 ///     for (LogBlock block; reader.read_block(block, 65536);) fold(block);

@@ -56,7 +56,7 @@ ReadModel read_any_model(const std::string& path, const ModelReadOptions& option
 ModelFormat format_of_ending(const std::string& path) {
   const auto format = known_ending(path);
   OAS_REQUIRE(format.has_value(),
-              "{}: the ending tells the format of a model; known are .json, .pomdp and .pomdpx",
+              "{}: the ending gives the format of a model; known are .json, .pomdp and .pomdpx",
               path);
   return *format;
 }

@@ -11,8 +11,8 @@
 namespace oas {
 
 struct ModelReadOptions {
-  /// Accepts the dialects found in public files (docs/formats.md), each with a warning that names
-  /// the line. Otherwise a file is read as its reference parser reads it.
+  /// Accepts the dialects found in public files (docs/reference/formats.md), each with a warning
+  /// that names the line. Otherwise a file is read as its reference parser reads it.
   bool lenient = false;
   /// Largest table, in numbers: A·S·S transitions, A·S·O observations. Wildcards may write 5 times
   /// as many entries. A file that needs more is refused with an error that names the limit.

@@ -5,8 +5,8 @@
 
 #include "oas/io/model_text.hpp"
 
-/// Cassandra's .pomdp format (docs/formats.md). Timing is always `after`: O is given the state that
-/// the action leads to.
+/// Cassandra's .pomdp format (docs/reference/formats.md). Timing is always `after`: O is given the
+/// state that the action leads to.
 namespace oas {
 
 /// Reads a .pomdp text; `file` is used in messages. Strict as the reference parser (pomdp-solve

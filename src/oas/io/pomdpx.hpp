@@ -5,8 +5,8 @@
 
 #include "oas/io/model_text.hpp"
 
-/// POMDPX, the XML format of APPL (docs/formats.md): factored models, given by tables or decision
-/// diagrams. Timing is always `after`.
+/// POMDPX, the XML format of APPL (docs/reference/formats.md): factored models, given by tables or
+/// decision diagrams. Timing is always `after`.
 namespace oas {
 
 /// Reads a POMDPX text; `file` is used in messages. Factored variables are flattened: the states

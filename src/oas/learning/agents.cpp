@@ -64,7 +64,7 @@ constexpr std::array kAgents = {
               },
               describe_options<OasUcrlOptions>},
     AgentInfo{"oas-ucrl-pooled", "samples of all episodes together, radii by row, floor 0 allowed",
-              "docs/agents.md", false, Plays::both_timings,
+              "docs/reference/agents.md", false, Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(PooledUcrl(
                     sensors, options_from<PooledUcrlOptions>(settings, "oas-ucrl-pooled")));
@@ -72,7 +72,7 @@ constexpr std::array kAgents = {
               describe_options<PooledUcrlOptions>},
     AgentInfo{"oas-ucrl-ml",
               "oas-ucrl-pooled with converged maximum likelihood in place of moments",
-              "docs/agents.md", false, Plays::both_timings,
+              "docs/reference/agents.md", false, Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 auto options = options_from<PooledUcrlOptions>(settings, "oas-ucrl-ml");
                 options.estimator = PooledEstimator::likelihood;
@@ -81,7 +81,7 @@ constexpr std::array kAgents = {
               describe_options<PooledUcrlOptions>},
     AgentInfo{
         "certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
-        "docs/agents.md", false, Plays::both_timings,
+        "docs/reference/agents.md", false, Plays::both_timings,
         [](const Pomdp& sensors, std::span<const Setting> settings) {
           return AnyAgent(PooledUcrl(
               sensors,
@@ -109,29 +109,29 @@ constexpr std::array kAgents = {
                 return AnyAgent(SmUcrl(sensors, options_from<SmUcrlOptions>(settings, "sm-ucrl")));
               },
               describe_options<SmUcrlOptions>},
-    AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/agents.md", true,
+    AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/reference/agents.md", true,
               Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {
                 return make_oracle(model, 0.0, options_from<OracleOptions>(settings, "oracle"));
               },
               describe_options<OracleOptions>},
     AgentInfo{"oracle-floor", "knows the dynamics; the best policy with floor iota",
-              "docs/agents.md", true, Plays::both_timings,
+              "docs/reference/agents.md", true, Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {
                 const auto options = options_from<FloorOracleOptions>(settings, "oracle-floor");
                 return make_oracle(model, options.iota.value_or(default_floor(model.num_actions())),
                                    options.oracle);
               },
               describe_options<FloorOracleOptions>},
-    AgentInfo{"myopic", "knows no dynamics; greedy on the next reward", "docs/agents.md", false,
-              Plays::both_timings,
+    AgentInfo{"myopic", "knows no dynamics; greedy on the next reward", "docs/reference/agents.md",
+              false, Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 const auto options = options_from<FloorOption>(settings, "myopic");
                 return AnyAgent(FixedModelAgent::myopic(
                     sensors, options.iota.value_or(default_floor(sensors.num_actions()))));
               },
               describe_options<FloorOption>},
-    AgentInfo{"uniform", "every action with probability 1/A", "docs/agents.md", false,
+    AgentInfo{"uniform", "every action with probability 1/A", "docs/reference/agents.md", false,
               Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 static_cast<void>(options_from<NoOptions>(settings, "uniform"));
@@ -163,7 +163,7 @@ const AgentInfo& find_agent(std::string_view name) {
 AnyAgent make_agent(std::string_view name, const Pomdp& model, std::span<const Setting> settings) {
   const AgentInfo& info = find_agent(name);
   OAS_REQUIRE(plays(info, model.timing()),
-              "{} cannot play a model of `{}` timing; docs/agents.md "
+              "{} cannot play a model of `{}` timing; docs/reference/agents.md "
               "says why",
               name, to_string(model.timing()));
   return info.make(info.knows_dynamics ? model : model.without_transition(), settings);

@@ -14,7 +14,7 @@ namespace oas {
 /// Which models an agent can play.
 enum class Plays { both_timings, before_only, after_only };
 
-/// One row of the table of agents, as `oas list` and docs/algorithms.md show it.
+/// One row of the table of agents, as `oas list` and docs/background/algorithms.md show it.
 struct AgentInfo {
   std::string_view name;
   std::string_view summary;

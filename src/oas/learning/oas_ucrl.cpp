@@ -111,7 +111,7 @@ void OasUcrl::load(const JsonView& state) {
   std::int64_t end = 0;
   for (std::int64_t k = 0; k <= episode_; ++k) {
     start = end;
-    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are no such many steps");
+    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are not that many steps");
     end += options_.first_episode << k;
   }
   episode_end_ = detail::saved_integer(state.at("episode_end"), end, end);

@@ -264,7 +264,7 @@ void PooledUcrl::load_schedule(const JsonView& state) {
   std::int64_t end = episode_ < 0 ? 0 : options_.first_episode;
   for (std::int64_t k = 1; k <= episode_; ++k) {
     start = end;
-    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are no such many steps");
+    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are not that many steps");
     end += length_after(start);
   }
   episode_end_ = detail::saved_integer(state.at("episode_end"), end, end);

@@ -7,8 +7,8 @@
 #include "oas/model/continuous_pomdp.hpp"
 
 /// Model files "oas-model/1" with `density` in place of `observation`, or with neither
-/// (docs/formats.md): reading names file, JSON path and value in every error; writing and reading
-/// back gives an equal model.
+/// (docs/reference/formats.md): reading names file, JSON path and value in every error; writing and
+/// reading back gives an equal model.
 namespace oas {
 
 /// Whether a text is a JSON model without table of finite observations. False for text that is no

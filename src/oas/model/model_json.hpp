@@ -6,8 +6,8 @@
 
 #include "oas/model/pomdp.hpp"
 
-/// The model file "oas-model/1" (docs/formats.md): reading names file, JSON path and value in every
-/// error; writing and reading back gives an equal model.
+/// The model file "oas-model/1" (docs/reference/formats.md): reading names file, JSON path and
+/// value in every error; writing and reading back gives an equal model.
 namespace oas {
 
 /// Reads a model from a file. An `estimate` or `calibration` object beside the model (the output of

@@ -15,10 +15,11 @@ namespace {
 void check_timing(const Pomdp& model) {
   if (model.timing() == Timing::after) return;
   const TimingConversion same = convert_timing(model, Timing::after);
-  OAS_REQUIRE(same.model.has_value(),
-              "policies of alpha-vectors are about models of timing after; this model is of timing "
-              "before and not the same on its states: {}",
-              same.reason);
+  OAS_REQUIRE(
+      same.model.has_value(),
+      "alpha-vectors are for models of timing after; this model has timing before and is not "
+      "equivalent on the same states: {}",
+      same.reason);
 }
 
 void check_sizes(const AlphaPolicy& policy, const Pomdp& model, const StateSplit& split) {
@@ -33,10 +34,11 @@ void check_sizes(const AlphaPolicy& policy, const Pomdp& model, const StateSplit
                 policy.vector_length, model.num_states());
     return;
   }
-  OAS_REQUIRE(!split.empty(),
-              "the policy has {} seen values; which part of the state is seen is told only by the "
-              ".pomdpx file that it was made for",
-              policy.num_seen);
+  OAS_REQUIRE(
+      !split.empty(),
+      "the policy has {} seen values; only the .pomdpx file that it was made for says which "
+      "part of the state is seen",
+      policy.num_seen);
   OAS_REQUIRE(policy.num_seen == split.num_seen && policy.vector_length == split.num_hidden,
               "the policy is for {} seen values and {} hidden ones, the model has {} and {}",
               policy.num_seen, policy.vector_length, split.num_seen, split.num_hidden);

@@ -13,7 +13,7 @@
 #include "oas/model/trajectory.hpp"
 
 /// Policies of other solvers given by α-vectors: pomdp-solve's .alpha and APPL's .policy files
-/// (docs/formats.md).
+/// (docs/reference/formats.md).
 namespace oas {
 
 struct PolicyReadOptions {

@@ -44,7 +44,7 @@ struct Optimism {
 /// A policy with all that is needed to act: the model, the floor ι and a bias v over beliefs, on a
 /// grid (values at its points) or as α-vectors (v(b) = max_k α_k·b). The policy: filter the belief
 /// exactly; the action that maximises g(b,a) + Σ_o P(o|b,a) v(b'_o) gets probability 1-(A-1)ι, the
-/// others ι. A value: copies, compares, serialises ("oas-plan/1", docs/planning.md).
+/// others ι. A value: copies, compares, serialises ("oas-plan/1", docs/reference/planning.md).
 struct Plan {
   explicit Plan(Pomdp of_model) : model(std::move(of_model)) {}
 

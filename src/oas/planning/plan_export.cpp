@@ -140,8 +140,8 @@ ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options,
   const TimingConversion same = convert_timing(plan.model, Timing::after);
   OAS_REQUIRE(
       same.model.has_value(),
-      "the plan's model is of timing before, and policies of alpha-vectors are about models "
-      "of timing after; on its states the two are not the same: {}; a policy graph (.pg) holds any "
+      "the plan's model has timing before, and alpha-vectors are for models of timing after; on "
+      "these states the two are not equivalent: {}; a policy graph (.pg) can hold any "
       "plan, and oas convert MODEL FILE --timing after --expand makes a model whose plans have "
       "vectors",
       same.reason);

@@ -39,8 +39,8 @@ struct ChainEvaluation {
 /// its mean in place; the action is that of the exact belief before the jump; true states and
 /// observations are exact. No bound: the error is that of the grid, of either sign, about 1e-4 at
 /// m = 80 for S = 3 where the filter is right, up to some 1e-3 where a wrong filter puts beliefs on
-/// the border of two action regions (docs/planning.md); compare two resolutions. Solved by damped
-/// value iteration for the fixed policy, G·A·S unknowns, O(G A O S²) a sweep. Throws
+/// the border of two action regions (docs/reference/planning.md); compare two resolutions. Solved
+/// by damped value iteration for the fixed policy, G·A·S unknowns, O(G A O S²) a sweep. Throws
 /// InvalidArgument when sizes differ, when a model lacks a transition model, or when the grid does
 /// not fit.
 [[nodiscard]] ChainEvaluation evaluate_on_chain(const Pomdp& truth, const Plan& plan,

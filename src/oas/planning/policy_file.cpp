@@ -28,7 +28,7 @@ std::optional<PolicyFormat> known_policy_ending(const std::string& path) {
 PolicyFormat policy_format_of(const std::string& path) {
   const auto format = known_policy_ending(path);
   OAS_REQUIRE(format.has_value(),
-              "{}: the ending tells the format of a policy; known are .json, .alpha, .pg and "
+              "{}: the ending gives the format of a policy; known are .json, .alpha, .pg and "
               ".policy",
               path);
   return *format;

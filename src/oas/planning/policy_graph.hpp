@@ -13,7 +13,7 @@
 #include "oas/model/trajectory.hpp"
 #include "oas/planning/alpha_policy.hpp"
 
-/// Finite controllers: pomdp-solve's policy graphs, .pg files (docs/formats.md).
+/// Finite controllers: pomdp-solve's policy graphs, .pg files (docs/reference/formats.md).
 namespace oas {
 
 /// A node says which action to take, and the observation that comes with it which node is next. No

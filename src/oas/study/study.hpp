@@ -10,8 +10,8 @@
 #include "oas/study/task_settings.hpp"
 
 /// A study: a question, the tasks that answer it, and the figures that show the answer, all read
-/// from one TOML file (docs/formats.md). Tasks are the cross products of the lists in its sweeps;
-/// each is run `replications` times.
+/// from one TOML file (docs/reference/studies.md). Tasks are the cross products of the lists in its
+/// sweeps; each is run `replications` times.
 namespace oas {
 
 /// One task: what to do (a kind, see kinds.hpp) and with which settings.
