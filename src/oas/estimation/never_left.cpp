@@ -8,7 +8,8 @@ namespace oas::detail {
 
 namespace {
 
-constexpr double kMadeUp = 6.0;  // beyond log(rows)
+constexpr double kMadeUp = 6.0;       // beyond log(rows)
+constexpr double kSurelyLeft = 20.0;  // times that: no climb makes up for it
 constexpr double kFewestVisits = 1.0;
 constexpr double kMostWork = 2e10;  // rows · S² of all passes
 constexpr int kMostPasses = 30;
@@ -46,7 +47,8 @@ double fall_without(const Summit& summit, std::size_t row, double enough, int& p
     return summit.objective(at, with);
   };
   const double here = without(summit.at, {}).log_likelihood;
-  if (summit.value - here < enough) return std::max(summit.value - here, 0.0);
+  const double fall = summit.value - here;
+  if (fall < enough || fall > kSurelyLeft * enough) return std::max(fall, 0.0);
   LikelihoodOptions options;
   options.max_passes = kMostPasses;
   options.tolerance = kTolerance;

@@ -13,8 +13,9 @@ namespace oas::detail {
 /// never to have been left (PassOptions::never_left) and all others are climbed anew: made-up
 /// visits are worth a few units, and each real one adds to that.
 ///
-/// Returns that fall, or what it was down to when it came below `enough`; +∞ when the rows are
-/// impossible without the row. `passes` is raised by the passes made, about 30 at most.
+/// Returns that fall, or what it is before the others are climbed where that is below `enough` or
+/// 20 times as much; +∞ when the rows are impossible without the row. `passes` is raised by the
+/// passes made, about 30 at most, one where there are many visits.
 [[nodiscard]] double fall_without(const Summit& summit, std::size_t row, double enough,
                                   int& passes);
 
