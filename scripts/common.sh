@@ -30,15 +30,37 @@ stage() {
   echo "== $name: done in $((SECONDS - start)) s"
 }
 
-# build PRESET [TARGET…]: configures (with configure_options, if any) and builds, silently unless it
-# fails.
+# follow LOG: copies the output of a build to LOG and shows how far it is: on a terminal in one line,
+# else at every tenth.
+follow() {
+  local line percent shown=-1 start=$SECONDS
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$1"
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    percent=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    if [[ -t 1 ]]; then
+      printf '\r   %3d %% of the build, %d s ' "$percent" $((SECONDS - start))
+    elif ((percent / 10 > shown)); then
+      echo "   $percent % of the build, $((SECONDS - start)) s"
+      shown=$((percent / 10))
+    fi
+  done
+  [[ ! -t 1 ]] || echo
+}
+
+# build PRESET [TARGET…]: configures (with configure_options, if any) and builds, showing progress;
+# when it fails, shows what was written.
 configure_options=()
 build() {
   local preset=$1
   shift
   quietly "configure $preset" cmake --preset "$preset" "${configure_options[@]}"
-  quietly "build $preset" cmake --build --preset "$preset" --parallel "$jobs" \
-    ${1:+--target "$@"}
+  local log=build/log/build-$preset.log
+  : >"$log"
+  if ! cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"} 2>&1 | follow "$log"; then
+    cat "$log"
+    die "build $preset failed"
+  fi
 }
 
 # cpp_files [FOLDER…]: our C++ files, tracked or new but not ignored, each ended by a zero byte.
