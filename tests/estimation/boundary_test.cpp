@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
-#include "oas/experiments/row_estimator.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/problems/corner_models.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -23,11 +23,12 @@ TransitionEstimate learn(const Pomdp& model, const std::string& estimator, std::
   ClosedLoop loop(model, {.name = "uniform"}, seed);
   Trajectory log;
   loop.advance(steps, log);
-  RowEstimatorOptions options;
-  options.error_bars = true;
-  const auto rows = make_row_estimator(estimator, model, options, Rng({seed, 0, Role::bootstrap}));
-  rows->add(log);
-  return rows->estimate();
+  EvidenceOptions options;
+  options.actions_ignore_observations = true;
+  options.stream = {seed, 0, Role::bootstrap};
+  Evidence evidence = make_evidence(estimator, model, options);
+  evidence.add(log);
+  return evidence.estimate();
 }
 
 std::size_t row_of(const FlaggedRow& row, const Pomdp& model) {

@@ -10,6 +10,7 @@
 #include "oas/estimation/detail/free_coordinates.hpp"
 #include "oas/estimation/detail/likelihood_errors.hpp"
 #include "oas/estimation/structured_likelihood.hpp"
+#include "oas/theory/revealing.hpp"
 
 namespace oas {
 
@@ -28,7 +29,6 @@ constexpr double kFairSensor = 0.4;
 constexpr double kShortLog = 500.0;     // rows for each row of T
 constexpr double kPriorZero = 1e-9;     // where a prior would be -∞
 constexpr double kSameSensor = 1e-9;    // difference of probabilities
-constexpr double kBlindSensor = 1e-9;   // σ_S(Z_a)
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
 constexpr double kStartShare = 0.02;    // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
@@ -315,10 +315,7 @@ std::vector<double> sensor_alphas(const Pomdp& model) {
   return alphas;
 }
 
-bool has_blind_sensor(const Pomdp& model) {
-  const std::vector<double> alphas = sensor_alphas(model);
-  return *std::min_element(alphas.begin(), alphas.end()) < kBlindSensor;
-}
+bool has_blind_sensor(const Pomdp& model) { return !analyse_sensors(model.sensors()).revealing(); }
 
 ObservedInformation observed_information(const LikelihoodFunction& likelihood,
                                          const TransitionModel& at, const LikelihoodPass& pass) {

@@ -1,4 +1,4 @@
-#include "oas/experiments/row_estimator.hpp"
+#include "oas/estimation/evidence.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,23 +15,23 @@
 namespace oas {
 namespace {
 
-class RowEstimatorOfName : public testing::TestWithParam<const char*> {};
+class EvidenceOfName : public testing::TestWithParam<const char*> {};
 
-TEST_P(RowEstimatorOfName, SaysWhatTheCommandSays) {
+TEST_P(EvidenceOfName, SaysWhatTheCommandSays) {
   const std::string name = GetParam();
   const Pomdp model = make_problem("pest-control");
   test::TemporaryDirectory directory;
-  const auto estimator =
-      make_row_estimator(name, model, {.reacts = true, .error_bars = true, .confidence = 0.9},
-                         Rng({1, 0, Role::bootstrap}));
+  EvidenceOptions settings;
+  settings.stream = {1, 0, Role::bootstrap};
+  Evidence evidence = make_evidence(name, model, settings);
   const std::vector<std::string> paths = {directory.file("log.csv")};
   LogWriter writer(paths.front(), model, {.run = true, .propensity = true});
   for (std::uint32_t run = 0; run < 3; ++run) {
     ClosedLoop loop(model, {.name = "belief"}, 9, run);
     Trajectory rows;
     loop.advance(1500, rows);
-    estimator->start_run();
-    estimator->add(rows);
+    evidence.start_run();
+    evidence.add(rows);
     writer.write(rows, run);
   }
   writer.commit();
@@ -39,7 +39,9 @@ TEST_P(RowEstimatorOfName, SaysWhatTheCommandSays) {
   options.estimator = name;
   options.confidence = 0.9;
   const TransitionEstimate files = estimate_from_logs(model, paths, options);
-  const TransitionEstimate memory = estimator->estimate();
+  EstimateOptions asked;
+  asked.confidence = 0.9;
+  const TransitionEstimate memory = evidence.estimate(asked);
   EXPECT_EQ(memory.rows, files.rows);
   EXPECT_EQ(memory.runs, files.runs);
   EXPECT_EQ(memory.confidence, files.confidence);
@@ -54,7 +56,7 @@ TEST_P(RowEstimatorOfName, SaysWhatTheCommandSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RowEstimatorOfName,
+INSTANTIATE_TEST_SUITE_P(All, EvidenceOfName,
                          testing::Values("oas", "oas-overlap", "oas-weighted", "oas-ml", "em",
                                          "particle"),
                          [](const auto& parameter) {
