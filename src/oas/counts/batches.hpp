@@ -18,10 +18,18 @@ namespace oas {
 inline constexpr std::size_t kMaxBatches = 128;
 inline constexpr std::int64_t kFirstBatchPlaces = 8;
 
-/// The batches of one run: of 8 places for pairs each, doubled whenever there are 128 of them.
+/// The batches of one run: of 8 places for pairs each, in runs behind the first hundreds of 16 to
+/// 64, doubled whenever there are 128 of them.
 template <class Sum>
 class RunBatches {
  public:
+  /// Run number `run` begins. Where there are many runs, batches of all become long anyway.
+  void start(std::int64_t run) {
+    constexpr int kMostAtFirst = 3;
+    const auto width = std::bit_width(static_cast<std::uint64_t>(run) / kMaxBatches);
+    level_ = std::min(kMostAtFirst, static_cast<int>(width));
+  }
+
   /// Places of the next batch.
   [[nodiscard]] std::int64_t places() const { return kFirstBatchPlaces << level_; }
   [[nodiscard]] int level() const { return level_; }

@@ -8,6 +8,20 @@
 
 namespace oas {
 
+void RowBooks::enter(std::span<const Observation> observations,
+                     std::span<const double> propensities) {
+  rows += static_cast<std::int64_t>(observations.size());
+  missing += std::count(observations.begin(), observations.end(), kMissing);
+  std::int64_t certain = 0;
+  double smallest = smallest_propensity;
+  for (const double propensity : propensities) {
+    certain += propensity == 1.0;
+    smallest = std::min(smallest, propensity);
+  }
+  certain_actions += certain;
+  smallest_propensity = smallest;
+}
+
 void RowBooks::append(const RowBooks& other) {
   for (const auto& [length, count] : other.run_lengths) run_lengths[length] += count;
   rows += other.rows;

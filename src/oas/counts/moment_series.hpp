@@ -20,15 +20,8 @@ struct RowBooks {
   std::int64_t certain_actions = 0;  ///< rows whose propensity is 1
   double smallest_propensity = 1.0;
 
-  /// One row; its weight: 1/propensity where asked for.
-  double enter(bool seen, std::span<const double> propensities, std::size_t t, bool weighted) {
-    ++rows;
-    missing += !seen;
-    if (propensities.empty()) return 1.0;
-    certain_actions += propensities[t] == 1.0;
-    if (propensities[t] < smallest_propensity) smallest_propensity = propensities[t];
-    return weighted ? 1.0 / propensities[t] : 1.0;
-  }
+  /// Rows of a run; propensities may be empty.
+  void enter(std::span<const Observation> observations, std::span<const double> propensities);
   void append(const RowBooks& other);
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

@@ -1,5 +1,6 @@
 #include "oas/counts/pair_folder.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -35,6 +36,7 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
 void PairFolder::start_run() {
   end_run();
   pairing_.start_run();
+  run_.start(all_.next_run());
   in_run_ = true;
   ++books_.runs;
   open_batch();
@@ -55,36 +57,71 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
   OAS_REQUIRE(n == 0 || !propensities.empty() || !options_.inverse_propensity,
               "pairs are to be weighted by propensities, and there are none");
   if (!in_run_ && n > 0) start_run();
-  for (std::size_t t = 0; t < n; ++t) {
+  books_.enter(observations, propensities);
+  for (std::size_t t = 0; t < n;) {
+    // Up to the end of the batch; weights by age look at every row.
+    const std::size_t left = aged_ ? 1 : static_cast<std::size_t>(close_row_ - pairing_.rows());
+    const std::size_t count = std::min(n - t, left);
+    const auto part = [&](auto column) {
+      return column.empty() ? column : column.subspan(t, count);
+    };
+    if (dense_) {
+      count_pairs(part(actions), part(observations));
+    } else {
+      sum_pairs(part(actions), part(observations), part(propensities));
+    }
+    t += count;
+    if (aged_) {
+      aged_->end_row();
+    } else if (pairing_.rows() == close_row_) {
+      close_batch();
+      open_batch();
+    }
+  }
+}
+
+// Copies of what every row changes, so that they stay in registers.
+void PairFolder::count_pairs(std::span<const Action> actions,
+                             std::span<const Observation> observations) {
+  RowPairing pairing = pairing_;
+  PairRow previous = previous_;
+  bool any = any_;
+  for (std::size_t t = 0; t < actions.size(); ++t) {
     const PairRow row{actions[t], observations[t]};
-    const bool seen = row.observation != kMissing;
-    double weight = books_.enter(seen, propensities, t, options_.inverse_propensity);
-    if (pairing_.next(seen)) {
+    if (pairing.next(row.observation != kMissing)) {
+      counts_->add(previous.action, previous.observation, row.action, row.observation);
+      any = true;
+    }
+    previous = row;
+  }
+  pairing_ = pairing;
+  previous_ = previous;
+  any_ = any;
+}
+
+void PairFolder::sum_pairs(std::span<const Action> actions,
+                           std::span<const Observation> observations,
+                           std::span<const double> propensities) {
+  PairMoments& sums = aged_ ? aged_->current() : current_;
+  RowPairing pairing = pairing_;
+  PairRow previous = previous_;
+  for (std::size_t t = 0; t < actions.size(); ++t) {
+    const PairRow row{actions[t], observations[t]};
+    if (pairing.next(row.observation != kMissing)) {
+      double weight = options_.inverse_propensity ? 1.0 / propensities[t] : 1.0;
       if (!options_.first_weight.empty()) {
-        weight *= options_.first_weight[static_cast<std::size_t>(previous_.action)];
+        weight *= options_.first_weight[static_cast<std::size_t>(previous.action)];
       }
       if (!options_.second_weight.empty()) {
         weight *= options_.second_weight[static_cast<std::size_t>(row.action)];
       }
-      add_pair(row, weight);
+      add_pair(previous, row, weight, *inverses_, timing_, sums);
+      any_ = true;
     }
-    previous_ = row;
-    if (pairing_.rows() == close_row_) {
-      close_batch();
-      open_batch();
-    }
-    if (aged_) aged_->end_row();
+    previous = row;
   }
-}
-
-void PairFolder::add_pair(PairRow second, double weight) {
-  if (dense_) {
-    counts_->add(previous_.action, previous_.observation, second.action, second.observation);
-  } else {
-    oas::add_pair(previous_, second, weight, *inverses_, timing_,
-                  aged_ ? aged_->current() : current_);
-  }
-  any_ = true;
+  pairing_ = pairing;
+  previous_ = previous;
 }
 
 // Counting is for long batches; which ones these are follows from run and position.

@@ -72,7 +72,9 @@ class PairFolder {
   void end_run();
   void open_batch();
   void close_batch();
-  void add_pair(PairRow second, double weight);
+  void count_pairs(std::span<const Action> actions, std::span<const Observation> observations);
+  void sum_pairs(std::span<const Action> actions, std::span<const Observation> observations,
+                 std::span<const double> propensities);
 
   const LeftInverses* inverses_;
   Timing timing_;

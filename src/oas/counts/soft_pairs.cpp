@@ -101,6 +101,7 @@ SoftFolder::SoftFolder(int num_states, int num_actions, Timing timing, const Fol
 void SoftFolder::start_run() {
   end_run();
   pairing_.start_run();
+  run_.start(all_.next_run());
   in_run_ = true;
   ++books_.runs;
   close_row_ = pairing_.rows_for(run_.places());
@@ -115,9 +116,10 @@ void SoftFolder::add(const RowBlock& rows) {
   OAS_REQUIRE(n == 0 || !rows.propensities.empty() || !options_.inverse_propensity,
               "pairs are to be weighted by propensities, and there are none");
   if (!in_run_ && n > 0) start_run();
+  books_.enter(rows.observations, rows.propensities);
   for (std::size_t t = 0; t < n; ++t) {
     const bool seen = rows.observations[t] != kMissing;
-    const double weight = books_.enter(seen, rows.propensities, t, options_.inverse_propensity);
+    const double weight = options_.inverse_propensity ? 1.0 / rows.propensities[t] : 1.0;
     const bool pair = pairing_.next(seen);
     if (seen) {
       const auto row = rows.likelihoods.subspan(t * width, width);
