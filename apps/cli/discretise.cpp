@@ -8,9 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
-#include "oas/experiments/continuous_estimation.hpp"
-#include "oas/experiments/log_likelihood.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/io/log_files.hpp"
 #include "oas/io/log_writer.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/theory/cell_search.hpp"
@@ -85,10 +83,12 @@ std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp
   LogWriter writer(options.log_output, finite, columns);
   long run = -1;
   for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
-    to_cells(block, cells);
+    to_cells(block.readings, cells, block.rows.observations);
+    std::size_t first = 0;
     by_runs(
-        block, [&] { ++run; },
-        [&](std::size_t first, std::size_t count) {
+        block.view(), [&] { ++run; },
+        [&](const RowBlock& part) {
+          const std::size_t count = part.size();
           Trajectory rows;
           const auto cut = [&](const auto& from, auto& to) {
             if (from.empty()) return;
@@ -101,6 +101,7 @@ std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp
           cut(block.rows.rewards, rows.rewards);
           cut(block.rows.states, rows.states);
           writer.write(rows, run);
+          first += count;
         });
     progress.add(static_cast<std::int64_t>(block.rows.size()));
   }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <limits>
 
 #include <cmath>
 #include <memory>
@@ -10,7 +11,6 @@
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/structure_json.hpp"
-#include "oas/experiments/continuous_estimation.hpp"
 #include "oas/experiments/log_estimation.hpp"
 #include "oas/io/log_reader.hpp"
 #include "whole_number.hpp"
@@ -26,7 +26,6 @@ struct EstimateArguments {
   LogEstimationOptions estimation;
   std::vector<std::string> structures;
   std::string simultaneous;  // row, all or empty
-  CellSearchOptions cells;
   std::string output;
 };
 
@@ -132,16 +131,15 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
     return fmt::format("\n± is the standard error ({}, {} resamples)\n", estimate.error_bars,
                        estimate.resamples);
   }
-  switch (find_estimator(estimator).kind) {
-    case EstimatorKind::moments:
-    case EstimatorKind::weighted:
+  switch (find_estimator(estimator).errors) {
+    case ErrorSource::batches:
       return fmt::format("\n± is the standard error ({} batches)\n", estimate.num_batches);
-    case EstimatorKind::likelihood:
+    case ErrorSource::information:
       return "\n± is the standard error (observed information); intervals are in the file\n";
-    case EstimatorKind::posterior:
+    case ErrorSource::posterior:
       return fmt::format("\n± is the posterior standard deviation ({} particles)\n",
                          estimate.num_batches);
-    case EstimatorKind::spectral:  // has none
+    case ErrorSource::none:
       break;
   }
   return {};
@@ -151,16 +149,12 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
 TransitionEstimate estimate_model(const EstimateArguments& options, const AnyModel& model,
                                   const RowsRead& progress) {
   const auto parallelism = options.common.parallelism();
-  if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
-    return estimate_from_logs(*continuous, options.logs, options.estimation, options.cells,
+  const auto* finite = std::get_if<Pomdp>(&model);
+  if (finite != nullptr && log_brings_likelihoods(options.logs.front())) {
+    return estimate_from_logs(ContinuousPomdp(*finite), options.logs, options.estimation,
                               parallelism, progress);
   }
-  const auto& finite = std::get<Pomdp>(model);
-  if (!options.logs.empty() && log_brings_likelihoods(options.logs.front())) {
-    return estimate_from_logs(ContinuousPomdp(finite), options.logs, options.estimation,
-                              options.cells, parallelism, progress);
-  }
-  return estimate_from_logs(finite, options.logs, options.estimation, parallelism, progress);
+  return estimate_from_logs(model, options.logs, options.estimation, parallelism, progress);
 }
 
 void write_output(const EstimateArguments& options, const AnyModel& model,
@@ -256,8 +250,14 @@ void add_estimate(CLI::App& app) {
                    "Likelihood: imaginary transitions added to every entry")
       ->capture_default_str();
   verb->add_option("--half-life", options->estimation.forgetting.half_life,
-                   "Halve the weight of a row every so many rows, for dynamics that change slowly");
-  add_whole_number(*verb, "--window", options->estimation.forgetting.window, {},
+                   "Halve the weight of a row every so many rows, for dynamics that change slowly")
+      ->check([](const std::string& text) -> std::string {
+        double rows = 0.0;
+        if (CLI::detail::lexical_cast(text, rows) && rows >= 1.0) return {};
+        return fmt::format("{} is not a number of at least 1", text);
+      });
+  add_whole_number(*verb, "--window", options->estimation.forgetting.window,
+                   {1, std::numeric_limits<std::int64_t>::max()},
                    "Use only this many rows at the end (see --age)");
   verb->add_option_function<std::string>(
           "--age",
@@ -295,9 +295,9 @@ void add_estimate(CLI::App& app) {
                    "Estimator particle: number of particles")
       ->capture_default_str();
   add_seed(*verb, options->estimation.seed, "Seed for particle and bootstraps");
-  add_whole_number(*verb, "--cells", options->cells.cells, {0, kMostCells},
+  add_whole_number(*verb, "--cells", options->estimation.cells.cells, {0, kMostCells},
                    "Real-valued observations, moments: cells (default: twice the states)");
-  verb->add_option("--search", options->cells.method,
+  verb->add_option("--search", options->estimation.cells.method,
                    "Real-valued observations, moments: search for cells, random or refined")
       ->capture_default_str();
   add_output(*verb, "-o,--output", options->output,

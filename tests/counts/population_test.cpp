@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
@@ -226,18 +227,17 @@ PairMoments weighted_population(const Pomdp& model, const Matrix& pairs, const M
   return folder.finish().total();
 }
 
-// Marginals as of a log of 10^9 rows with these propensities.
-ObservationMarginals marginals_of(const Matrix& pairs, const Matrix& policy) {
+// Marginals as of a log of 10^9 rows with these propensities, or with others that it says.
+ObservationMarginals marginals_of(const Matrix& pairs, const Matrix& policy,
+                                  std::optional<double> said = {}) {
   ObservationMarginals marginals(kActions, kObservations);
   for (int x = 0; x < kSymbols; ++x) {
     for (int y = 0; y < kSymbols; ++y) {
-      const auto cell = static_cast<std::size_t>(y);
       const double propensity = policy(x, y / kObservations);
-      marginals.counts[cell] += std::llround(1e9 * pairs(x, y));
-      marginals.inverse_squares[cell] += 1e9 * pairs(x, y) / (propensity * propensity);
+      marginals.add(Action{y / kObservations}, Observation{y % kObservations},
+                    std::llround(1e9 * pairs(x, y)), said.value_or(propensity));
     }
   }
-  marginals.rows = marginals.with_propensity = 1'000'000'000;
   return marginals;
 }
 
@@ -310,12 +310,12 @@ TEST(WeightedPopulation, ABlindFirstActionIsLeftOutFreelyInAfterTiming) {
 TEST(WeightedPopulation, WithoutPropensitiesABlindSensorIsRefused) {
   const Pomdp model = with_blind_action(make_model(Timing::before, 1));
   const Matrix policy = reactive_policy(1);
-  ObservationMarginals marginals = marginals_of(pair_distribution(model, policy), policy);
-  marginals.with_propensity = 0;
-  EXPECT_THROW(static_cast<void>(weighted_pairs(model, marginals, true)), InvalidArgument);
-  EXPECT_NO_THROW(static_cast<void>(weighted_pairs(model, marginals, false)));
-  marginals.with_propensity = marginals.certain = marginals.rows;
-  EXPECT_THROW(static_cast<void>(weighted_pairs(model, marginals, true)), InvalidArgument);
+  const Matrix pairs = pair_distribution(model, policy);
+  const ObservationMarginals none = marginals_of(pairs, policy, 0.0);
+  EXPECT_THROW(static_cast<void>(weighted_pairs(model, none, true)), InvalidArgument);
+  EXPECT_NO_THROW(static_cast<void>(weighted_pairs(model, none, false)));
+  const ObservationMarginals certain = marginals_of(pairs, policy, 1.0);
+  EXPECT_THROW(static_cast<void>(weighted_pairs(model, certain, true)), InvalidArgument);
 }
 
 // Gauss-Markov: with W = 1/P(o) every component has the least variance among left inverses.
@@ -334,7 +334,7 @@ TEST(WeightedPopulation, TheWeightedInverseHasTheLeastVariance) {
       Vector probabilities(kObservations);
       for (int o = 0; o < kObservations; ++o) {
         const auto cell = static_cast<std::size_t>(a * kObservations + o);
-        probabilities(o) = static_cast<double>(marginals.counts[cell]);
+        probabilities(o) = static_cast<double>(marginals.counts()[cell]);
       }
       for (int s = 0; s < kStates; ++s) {
         const auto variance = [&](const LeftInverses& inverses) {

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/experiments/row_estimator.hpp"
 #include "oas/problems/corner_models.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -24,11 +24,12 @@ TransitionEstimate learn(const Pomdp& model, const std::string& estimator, std::
   ClosedLoop loop(model, {.name = "uniform"}, seed);
   Trajectory log;
   loop.advance(steps, log);
-  RowEstimatorOptions options;
-  options.error_bars = true;
-  const auto rows = make_row_estimator(estimator, model, options, Rng({seed, 0, Role::bootstrap}));
-  rows->add(log);
-  return rows->estimate();
+  EvidenceOptions options;
+  options.actions_ignore_observations = true;
+  options.stream = {seed, 0, Role::bootstrap};
+  Evidence evidence = make_evidence(estimator, model, options);
+  evidence.add(log);
+  return evidence.estimate();
 }
 
 std::size_t row_of(const FlaggedRow& row, const Pomdp& model) {
@@ -100,31 +101,34 @@ Pomdp chain(int states, int observations, std::vector<double> transition,
   return Pomdp(std::move(parts));
 }
 
-// Runs that always begin in one of two states with the same sensors tell them apart.
-TEST(Boundary, StatesThatTheStartTellsApartCanBeDetermined) {
-  const auto reasons = [](const Pomdp& model) {
-    TransitionLikelihood rows(model);
-    for (std::uint64_t run = 0; run < 400; ++run) {
-      ClosedLoop loop(model, {.name = "uniform"}, run);
-      Trajectory log;
-      loop.advance(8, log);
-      rows.start_run();
-      rows.append(log.actions, log.observations);
-    }
-    int swaps = 0;
-    const TransitionModel uniform =
-        TransitionModel::uniform(model.num_states(), model.num_actions());
-    const TransitionEstimate learned =
-        estimate_likelihood(likelihood_rows(rows), likelihood_starts(model, uniform), model, {});
-    for (const FlaggedRow& row : learned.flagged) {
-      swaps += row.reason.find("swapped") != std::string::npos ? 1 : 0;
-    }
-    return swaps;
-  };
+// Runs that always begin in one of two states with the same sensors do not tell them apart: T and
+// M T M⁻¹ look alike for a whole family of M that keeps start and sensors. A structure does.
+TEST(Boundary, OnlyAStructureTellsStatesWithTheSameSensorsApart) {
   const std::vector<double> transition = {0.4, 0.3, 0.3, 0.9, 0.1, 0.0, 0.05, 0.05, 0.9};
   const std::vector<double> sensors = {0.9, 0.1, 0.2, 0.8, 0.2, 0.8};
-  EXPECT_EQ(reasons(chain(3, 2, transition, sensors)), 3);
-  EXPECT_EQ(reasons(chain(3, 2, transition, sensors, {0.0, 1.0, 0.0})), 0);
+  const Pomdp model = chain(3, 2, transition, sensors, {0.0, 1.0, 0.0});
+  TransitionLikelihood rows(model);
+  for (std::uint64_t run = 0; run < 400; ++run) {
+    ClosedLoop loop(model, {.name = "uniform"}, run);
+    Trajectory log;
+    loop.advance(8, log);
+    rows.start_run();
+    rows.append(log.actions, log.observations);
+  }
+  const auto swaps = [&](const LikelihoodEstimatorOptions& options) {
+    const TransitionModel uniform = TransitionModel::uniform(3, 1);
+    const TransitionEstimate learned = estimate_likelihood(
+        likelihood_rows(rows), likelihood_starts(model, uniform), model, options);
+    return std::count_if(learned.flagged.begin(), learned.flagged.end(), [](const FlaggedRow& row) {
+      return row.reason.find("swapped") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(swaps({}), 3);
+  LikelihoodEstimatorOptions known;
+  TransitionKnowledge knowledge(3, 1);
+  knowledge.fix(model, Action{0}, State{1}, State{2}, 0.0);
+  known.structure = TransitionStructure(model, knowledge);
+  EXPECT_EQ(swaps(known), 0);
 }
 
 // Noise of the sensors makes up visits of states in which the system never was: rows without a
@@ -242,8 +246,9 @@ TEST_P(CornerModels, EveryEstimatorGivesSoundNumbers) {
         EXPECT_EQ(std::isnan(learned.standard_error[i]), flagged[i / n] != 0) << i;
         const bool known = flagged[i / n] == 0 && n > 1;
         EXPECT_TRUE(!known || learned.upper[i] > learned.lower[i]) << i;
-        // One visit is no certainty.
-        EXPECT_TRUE(!known || learned.visits[i / n] > 1.9) << i;
+        // One visit is no certainty. (Of weighted pairs visits are no counts.)
+        const bool counted = std::string(name) != "oas-weighted";
+        EXPECT_TRUE(!known || !counted || learned.visits[i / n] > 1.9) << i;
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
+#include "oas/io/log_reader.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 4711;
 
-TransitionLikelihood rows_of(const Pomdp& model, const Trajectory& log) {
+TransitionLikelihood rows_of(const Pomdp& model, const RowBlock& log) {
   TransitionLikelihood rows(model);
   rows.append(log.actions, log.observations);
   return rows;
@@ -29,12 +30,12 @@ TransitionEstimate by_moments(const Pomdp& model, const CoverageCase& one, const
   const LeftInverses inverses(model);
   FoldOptions fold;
   fold.inverse_propensity = one.timing == Timing::after;
-  const auto series_of = [&](const LogBlock& rows) {
+  const auto series_of = [&](const RowBlock& rows) {
     PairFolder folder(inverses, one.timing, fold);
-    fold_block(rows, rows.rows.propensities, folder);
+    folder.add(rows);
     return folder.finish();
   };
-  const MomentSeries series = series_of(log);
+  const MomentSeries series = series_of(log.view());
   TransitionEstimate estimate = estimate_oas(series, inverses, model, {.regions = true});
   if (one.kind == ErrorBars::asymptotic) return estimate;
   const std::vector<double> ratios = moment_ratios(series.total());
@@ -42,8 +43,8 @@ TransitionEstimate by_moments(const Pomdp& model, const CoverageCase& one, const
   const Resampled resampled =
       one.kind == ErrorBars::block_bootstrap
           ? resample_batches(series, options, {1})
-          : resample_parametric(model.with_transition(estimate.transition), log,
-                                [&](const LogBlock& again) {
+          : resample_parametric(model.with_transition(estimate.transition), log.view(),
+                                [&](const RowBlock& again) {
                                   return moment_ratios(series_of(again).total(), ratios);
                                 },
                                 options, {1});
@@ -63,9 +64,9 @@ TransitionEstimate by_likelihood(const Pomdp& model, const CoverageCase& one, co
   const Resampled resampled =
       one.kind == ErrorBars::block_bootstrap
           ? resample_blocks(model, rows, estimate.transition, {}, options, {1})
-          : resample_parametric(model.with_transition(estimate.transition), log,
-                                [&](const LogBlock& again) {
-                                  const TransitionLikelihood simulated = rows_of(model, again.rows);
+          : resample_parametric(model.with_transition(estimate.transition), log.view(),
+                                [&](const RowBlock& again) {
+                                  const TransitionLikelihood simulated = rows_of(model, again);
                                   return climb_again(likelihood_rows(simulated, {1}).likelihood,
                                                      estimate.transition, {});
                                 },

@@ -13,6 +13,7 @@
 #include "oas/estimation/likelihood_estimator.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
+#include "oas/io/log_reader.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -113,12 +114,12 @@ TEST(Bootstrap, AgreesWithTheAsymptoticErrors) {
   const Pomdp model = network_link();
   const LogBlock log = simulated(model, "uniform", 100'000);
   const LeftInverses inverses(model);
-  const auto series_of = [&](const LogBlock& rows) {
+  const auto series_of = [&](const RowBlock& rows) {
     PairFolder folder(inverses, model.timing(), {});
-    fold_block(rows, {}, folder);
+    folder.add(rows);
     return folder.finish();
   };
-  const MomentSeries series = series_of(log);
+  const MomentSeries series = series_of(log.view());
   const TransitionEstimate moments = estimate_oas(series, inverses, model);
   const std::vector<double> ratios = moment_ratios(series.total());
   TransitionEstimate again = moments;
@@ -127,8 +128,8 @@ TEST(Bootstrap, AgreesWithTheAsymptoticErrors) {
   again = moments;
   set_bootstrap_errors(
       resample_parametric(
-          model.with_transition(moments.transition), log,
-          [&](const LogBlock& rows) { return moment_ratios(series_of(rows).total(), ratios); }, {}),
+          model.with_transition(moments.transition), log.view(),
+          [&](const RowBlock& rows) { return moment_ratios(series_of(rows).total(), ratios); }, {}),
       ErrorBars::parametric_bootstrap, again);
   EXPECT_LT(disagreement(again.standard_error, moments.standard_error), 0.2);
 
@@ -143,16 +144,16 @@ TEST(Bootstrap, AgreesWithTheAsymptoticErrors) {
   EXPECT_EQ(again.error_bars, "block-bootstrap");
   EXPECT_EQ(again.resamples, 100);
   again = best;
-  set_bootstrap_errors(
-      resample_parametric(model.with_transition(best.transition), log,
-                          [&](const LogBlock& more) {
-                            TransitionLikelihood drawn(model);
-                            drawn.append(more.rows.actions, more.rows.observations);
-                            return climb_again(likelihood_rows(drawn, {1}).likelihood,
-                                               best.transition, {});
-                          },
-                          {100, 1}),
-      ErrorBars::parametric_bootstrap, again);
+  set_bootstrap_errors(resample_parametric(model.with_transition(best.transition), log.view(),
+                                           [&](const RowBlock& more) {
+                                             TransitionLikelihood drawn(model);
+                                             drawn.append(more.actions, more.observations);
+                                             return climb_again(
+                                                 likelihood_rows(drawn, {1}).likelihood,
+                                                 best.transition, {});
+                                           },
+                                           {100, 1}),
+                       ErrorBars::parametric_bootstrap, again);
   EXPECT_LT(disagreement(again.standard_error, best.standard_error), 0.2);
 }
 
@@ -164,11 +165,11 @@ TEST(Bootstrap, IsTheSameForAnyNumberOfThreads) {
   const BootstrapOptions options{20, 3};
   EXPECT_EQ(resample_blocks(model, rows, model.transition(), {}, options, {1}),
             resample_blocks(model, rows, model.transition(), {}, options, {3}));
-  const auto seen = [](const LogBlock& more) {
-    return std::vector<double>(more.rows.observations.begin(), more.rows.observations.end());
+  const auto seen = [](const RowBlock& more) {
+    return std::vector<double>(more.observations.begin(), more.observations.end());
   };
-  const Resampled one = resample_parametric(model, log, seen, options, {1});
-  EXPECT_EQ(one, resample_parametric(model, log, seen, options, {3}));
+  const Resampled one = resample_parametric(model, log.view(), seen, options, {1});
+  EXPECT_EQ(one, resample_parametric(model, log.view(), seen, options, {3}));
   EXPECT_NE(one.estimates[0], one.estimates[1]);
 }
 

@@ -4,10 +4,11 @@
 #include <fstream>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/continuous_estimation.hpp"
-#include "oas/experiments/continuous_rows.hpp"
+#include "oas/experiments/log_estimation.hpp"
 #include "oas/experiments/log_score.hpp"
+#include "oas/io/log_reader.hpp"
 #include "oas/io/log_writer.hpp"
 #include "oas/simulation/continuous_loop.hpp"
 #include "support/random_densities.hpp"
@@ -39,23 +40,13 @@ Errors errors_of(const std::string& name, const ContinuousPomdp& model) {
   Errors errors;
   for (std::uint32_t run = 0; run < kRuns; ++run) {
     const LogBlock rows = play(model, 16 * kFew, run);
-    const auto first = [&](const LogBlock& all) {
-      LogBlock part;
-      part.rows.actions.assign(all.rows.actions.begin(), all.rows.actions.begin() + kFew);
-      part.rows.observations.assign(all.rows.observations.begin(),
-                                    all.rows.observations.begin() + kFew);
-      part.rows.propensities.assign(all.rows.propensities.begin(),
-                                    all.rows.propensities.begin() + kFew);
-      part.readings.assign(all.readings.begin(), all.readings.begin() + kFew);
-      part.likelihoods.assign(all.likelihoods.begin(), all.likelihoods.begin() + 3 * kFew);
-      return part;
-    };
     for (const bool all : {false, true}) {
-      const auto estimator = make_continuous_row_estimator(name, model, true);
-      estimator->add(all ? rows : first(rows));
+      Evidence evidence = make_evidence(name, model);
+      const RowBlock block = all ? rows.view() : rows.view().part(0, kFew);
+      evidence.add(block);
+      const TransitionEstimate estimate = evidence.estimate(EstimateOptions::bare());
       (all ? errors.many : errors.few) +=
-          transition_error(model.chain().transition(), estimator->estimate().transition).frobenius /
-          kRuns;
+          transition_error(model.chain().transition(), estimate.transition).frobenius / kRuns;
     }
   }
   return errors;
@@ -121,9 +112,9 @@ struct TwoLogs {
     options.estimator = name;
     options.memory_limit = memory;
     const std::string& path = brought ? likelihoods : readings;
-    return brought ? estimate_from_logs(ContinuousPomdp(model.chain()), std::span(&path, 1),
-                                        options, {})
-                   : estimate_from_logs(model, std::span(&path, 1), options, {});
+    return brought
+               ? estimate_from_logs(ContinuousPomdp(model.chain()), std::span(&path, 1), options)
+               : estimate_from_logs(model, std::span(&path, 1), options);
   }
 };
 

@@ -1,4 +1,4 @@
-#include "oas/experiments/log_likelihood.hpp"
+#include "oas/estimation/row_likelihood.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,9 @@
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/sensor_fit.hpp"
+#include "oas/experiments/log_estimation.hpp"
 #include "oas/experiments/log_score.hpp"
+#include "oas/io/log_files.hpp"
 #include "oas/io/log_writer.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -63,8 +65,12 @@ TEST_F(LikelihoodOfLogs, FilesReadAgainGiveWhatMemoryGives) {
     const std::vector<std::string> paths = {simulate(model, 540'000, "long.csv", 0, 1000),
                                             simulate(model, 3, "short.csv", 1),
                                             simulate(model, 600'000, "last.csv.zst", 2)};
-    const LogLikelihood kept(model, paths, std::size_t{1} << 30, nullptr, {});
-    const LogLikelihood read(model, paths, 1000, nullptr, {});
+    LogFiles source(model, paths);
+    RowLikelihood kept(model, std::size_t{1} << 30);
+    kept.read(source, {});
+    source.rewind();
+    RowLikelihood read(model, 1000);
+    read.read(source, {});
     EXPECT_TRUE(kept.in_memory());
     EXPECT_FALSE(read.in_memory());
     EXPECT_EQ(read.rows({}).transitions, kept.rows({}).transitions);
@@ -93,8 +99,12 @@ TEST_F(LikelihoodOfLogs, ForgettingIsTheSameFromFiles) {
   const Pomdp model = robot_corridor();
   const std::vector<std::string> paths = {simulate(model, 540'000, "long.csv", 0, 1000),
                                           simulate(model, 600'000, "last.csv", 2)};
-  const LogLikelihood kept(model, paths, std::size_t{1} << 30, nullptr, {});
-  const LogLikelihood read(model, paths, 1000, nullptr, {});
+  LogFiles source(model, paths);
+  RowLikelihood kept(model, std::size_t{1} << 30);
+  kept.read(source, {});
+  source.rewind();
+  RowLikelihood read(model, 1000);
+  read.read(source, {});
   for (const Forgetting& forgetting :
        {Forgetting{300'000.0, 0}, Forgetting{1000.0, 0}, Forgetting{0.0, 700'000}}) {
     PassOptions weights;
@@ -121,7 +131,7 @@ TEST_F(LikelihoodOfLogs, AgeWithinRunsIsTheSameFromFiles) {
   LogWriter writer(folder_.file("units.csv"), model, columns);
   long unit = 0;
   std::int64_t expected_weight = 0;
-  constexpr std::int64_t kWindow = 1 << 19;  // of LogLikelihood
+  constexpr std::int64_t kWindow = 1 << 19;  // of RowLikelihood
   const Forgetting window{0.0, 8'000, Age::run};
   // The second run ends where a window does, the fourth covers one and a half.
   const std::vector<std::int64_t> lengths = {kWindow - 200'000, 200'000, 30'000, 800'000, 5};
@@ -135,8 +145,12 @@ TEST_F(LikelihoodOfLogs, AgeWithinRunsIsTheSameFromFiles) {
   for (int i = 0; i < 300; ++i) write(100);
   writer.commit();
   const std::vector<std::string> paths = {folder_.file("units.csv")};
-  const LogLikelihood kept(model, paths, std::size_t{1} << 30, nullptr, {});
-  const LogLikelihood read(model, paths, 1000, nullptr, {});
+  LogFiles source(model, paths);
+  RowLikelihood kept(model, std::size_t{1} << 30);
+  kept.read(source, {});
+  source.rewind();
+  RowLikelihood read(model, 1000);
+  read.read(source, {});
   EXPECT_EQ(kept.run_lengths(), kept.stored().run_lengths());
   EXPECT_EQ(read.run_lengths(), kept.run_lengths());
   for (const Forgetting& forgetting : {window, Forgetting{1000.0, 0, Age::run}}) {

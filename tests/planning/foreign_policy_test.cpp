@@ -207,7 +207,7 @@ TEST(AlphaPolicies, SeenPartsChooseTheVectors) {
     EXPECT_EQ(actions(belief), value[1] > value[0] ? 1 : 0);
   }
   EXPECT_THAT([&] { (void)AlphaActions(policy, read.model); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("only by the .pomdpx file")));
+              ThrowsMessage<InvalidArgument>(HasSubstr("only the .pomdpx file")));
   AlphaPolicy holes = policy;
   holes.seen = {0, 0, 0, 0};
   EXPECT_THAT([&] { (void)AlphaActions(holes, read.model, read.split); },

@@ -81,7 +81,7 @@ class Warnings(CliCase):
         total = len(self.model("pest-control")["actions"]) * 2
         rows = ", ".join(f"({a}, {s})" for a, s in names)
         text = (f"learned.json: its log did not determine 2 of the {total} rows (action, state) of "
-                f"the transition model: {rows}; the plan may rest on them")
+                f"the transition model: {rows}; the plan may depend on them")
         result = self.oas("plan", "learned.json", "--steps", 6400, "-o", "plan.json", "--json")
         self.assertEqual((result.returncode, result.stderr), (0, f"warning: {text}\n"))
         self.assertEqual(json.loads(result.stdout)["warnings"], [text])

@@ -63,6 +63,14 @@ void SettingFields::operator()(std::string_view name, std::int64_t& field,
       });
 }
 
+void SettingFields::operator()(std::string_view name, std::uint64_t& field,
+                               std::string_view summary) {
+  add(name, fmt::format("{}", field), summary,
+      [name = std::string(name), &field](const std::string& text) {
+        field = read_number<std::uint64_t>(name, text, "a whole number from 0 on");
+      });
+}
+
 void SettingFields::operator()(std::string_view name, double& field, std::string_view summary) {
   add(name, fmt::format("{}", field), summary,
       [name = std::string(name), &field](const std::string& text) {

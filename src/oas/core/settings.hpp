@@ -41,6 +41,7 @@ class SettingFields {
   void operator()(std::string_view name, bool& field, std::string_view summary);
   void operator()(std::string_view name, int& field, std::string_view summary);
   void operator()(std::string_view name, std::int64_t& field, std::string_view summary);
+  void operator()(std::string_view name, std::uint64_t& field, std::string_view summary);
   void operator()(std::string_view name, double& field, std::string_view summary);
   void operator()(std::string_view name, std::optional<double>& field, std::string_view summary);
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
 
 namespace oas {
@@ -35,6 +36,9 @@ class PairCounts {
   void merge(const PairCounts& other);
 
   void clear();
+  void save(ByteWriter& out) const { out.put_all(counts_); }
+  /// Of the same sizes.
+  void load(ByteReader& in) { counts_ = in.get_all<std::int64_t>(counts_.size()); }
 
   /// N_{a,a'}(o,o').
   [[nodiscard]] std::int64_t operator()(Action action, Action next_action, Observation observation,

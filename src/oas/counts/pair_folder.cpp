@@ -1,7 +1,7 @@
 #include "oas/counts/pair_folder.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -10,79 +10,19 @@ namespace oas {
 
 namespace {
 
-constexpr std::size_t kMaxBatches = 128;      // between 64 and 128 are kept
-constexpr std::int64_t kFirstBatchPairs = 8;  // doubled whenever there would be more batches
-constexpr std::int64_t kFewestRows = 64;      // of a batch with weights by age
-constexpr std::int64_t kShortestSpan = 16;    // where batches are made of several
-
-// Short against the weights' own scale; where spans are batches, long enough for batches that
-// hardly depend on each other.
-std::int64_t rows_per_batch(const Forgetting& forgetting) {
-  forgetting.validate();
-  double rows = 1e15;
-  if (forgetting.half_life > 0.0) rows = forgetting.half_life / 16.0;
-  if (forgetting.window > 0) rows = std::min(rows, static_cast<double>(forgetting.window) / 128.0);
-  return std::max(forgetting.by_run() ? kShortestSpan : kFewestRows,
-                  static_cast<std::int64_t>(rows));
-}
-
-void multiply(PairMoments& moments, double weight) {
-  for (double& sum : moments.sums) sum *= weight;
-}
+// In short runs a batch is not worth a projection; the first run is as likely as not the only one.
+constexpr std::int64_t kDensePlaces = static_cast<std::int64_t>(kMaxBatches) * kFirstBatchPlaces;
 
 }  // namespace
 
-PairMoments MomentSeries::total() const {
-  OAS_REQUIRE(!batches.empty(), "a moment series without batches has no total");
-  PairMoments sum(batches.front().num_states, batches.front().num_actions);
-  for (const PairMoments& batch : batches) sum.add(batch);
-  return sum;
-}
-
-double MomentSeries::effective_batches() const {
-  if (weights.empty()) return static_cast<double>(batches.size());
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  return sum * sum / std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
-}
-
-void MomentSeries::append(MomentSeries other) {
-  std::move(other.batches.begin(), other.batches.end(), std::back_inserter(batches));
-  for (const auto& [first, end] : other.spans) spans.emplace_back(rows + first, rows + end);
-  weights.insert(weights.end(), other.weights.begin(), other.weights.end());
-  for (const auto& [length, count] : other.run_lengths) run_lengths[length] += count;
-  rows += other.rows;
-  runs += other.runs;
-  missing += other.missing;
-  certain_actions += other.certain_actions;
-  smallest_propensity = std::min(smallest_propensity, other.smallest_propensity);
-}
-
-void MomentSeries::forget(const Forgetting& forgetting) {
-  forgetting.check_age(runs);
-  if (!forgetting.active() || forgetting.by_run()) return;
-  OAS_REQUIRE(spans.size() == batches.size(), "{} batches with {} spans of rows", batches.size(),
-              spans.size());
-  std::vector<PairMoments> kept;
-  for (std::size_t b = 0; b < batches.size(); ++b) {
-    const auto [first, end] = spans[b];
-    const double weight = forgetting.mean_weight(rows - end, end - first);
-    if (!(weight > 0.0) || rows - end >= forgetting.reach()) continue;
-    multiply(batches[b], weight);
-    kept.push_back(std::move(batches[b]));
-    weights.push_back(weight);
-  }
-  batches = std::move(kept);
-  spans.clear();
-}
-
-PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOptions& options)
+PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOptions& options,
+                       std::int64_t first_run)
     : inverses_(&inverses),
       timing_(timing),
       options_(options),
+      pairing_(options.pairing),
       current_(inverses.num_states(), inverses.num_actions()),
-      batch_pairs_(kFirstBatchPairs),
-      weighted_(current_),
-      batch_weight_(static_cast<double>(kFirstBatchPairs)) {
+      all_(first_run) {
   const auto symbols = static_cast<std::int64_t>(inverses.num_actions()) *
                        static_cast<std::int64_t>(inverses.num_observations());
   const bool weighted = options.inverse_propensity || !options.first_weight.empty() ||
@@ -90,15 +30,22 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
   if (!weighted && symbols * symbols <= options.max_dense_cells) {
     counts_.emplace(inverses.num_actions(), inverses.num_observations());
   }
-  series_.batches.reserve(kMaxBatches + 1);
-  if (options.forgetting.active()) batch_rows_ = rows_per_batch(options.forgetting);
+  if (options.forgetting.active()) aged_.emplace(options.forgetting, current_);
 }
 
 void PairFolder::start_run() {
   end_run();
-  previous_.reset();
-  first_of_pair_ = true;
-  ++series_.runs;
+  pairing_.start_run();
+  run_.start(all_.next_run());
+  in_run_ = true;
+  ++books_.runs;
+  open_batch();
+}
+
+void PairFolder::add(const RowBlock& block) {
+  by_runs(
+      block, [&] { start_run(); },
+      [&](const RowBlock& rows) { add(rows.actions, rows.observations, rows.propensities); });
 }
 
 void PairFolder::add(std::span<const Action> actions, std::span<const Observation> observations,
@@ -109,139 +56,159 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
               propensities.size());
   OAS_REQUIRE(n == 0 || !propensities.empty() || !options_.inverse_propensity,
               "pairs are to be weighted by propensities, and there are none");
-  if (series_.runs == 0 && n > 0) start_run();
-  for (std::size_t t = 0; t < n; ++t) {
-    const PairRow row{actions[t], observations[t]};
-    double weight = 1.0;
-    if (!propensities.empty()) {
-      series_.certain_actions += propensities[t] == 1.0;
-      series_.smallest_propensity = std::min(series_.smallest_propensity, propensities[t]);
-      if (options_.inverse_propensity) weight = 1.0 / propensities[t];
+  if (!in_run_ && n > 0) start_run();
+  books_.enter(observations, propensities);
+  for (std::size_t t = 0; t < n;) {
+    // Up to the end of the batch; weights by age look at every row.
+    const std::size_t left = aged_ ? 1 : static_cast<std::size_t>(close_row_ - pairing_.rows());
+    const std::size_t count = std::min(n - t, left);
+    const auto part = [&](auto column) {
+      return column.empty() ? column : column.subspan(t, count);
+    };
+    if (dense_) {
+      count_pairs(part(actions), part(observations));
+    } else {
+      sum_pairs(part(actions), part(observations), part(propensities));
     }
-    const bool seen = row.observation != kMissing;
-    series_.missing += !seen;
-    if (previous_ && seen && !(options_.pairing == Pairing::disjoint && first_of_pair_)) {
+    t += count;
+    if (aged_) {
+      aged_->end_row();
+    } else if (pairing_.rows() == close_row_) {
+      close_batch();
+      open_batch();
+    }
+  }
+}
+
+// Copies of what every row changes, so that they stay in registers.
+void PairFolder::count_pairs(std::span<const Action> actions,
+                             std::span<const Observation> observations) {
+  RowPairing pairing = pairing_;
+  PairRow previous = previous_;
+  bool any = any_;
+  for (std::size_t t = 0; t < actions.size(); ++t) {
+    const PairRow row{actions[t], observations[t]};
+    if (pairing.next(row.observation != kMissing)) {
+      counts_->add(previous.action, previous.observation, row.action, row.observation);
+      any = true;
+    }
+    previous = row;
+  }
+  pairing_ = pairing;
+  previous_ = previous;
+  any_ = any;
+}
+
+void PairFolder::sum_pairs(std::span<const Action> actions,
+                           std::span<const Observation> observations,
+                           std::span<const double> propensities) {
+  PairMoments& sums = aged_ ? aged_->current() : current_;
+  RowPairing pairing = pairing_;
+  PairRow previous = previous_;
+  for (std::size_t t = 0; t < actions.size(); ++t) {
+    const PairRow row{actions[t], observations[t]};
+    if (pairing.next(row.observation != kMissing)) {
+      double weight = options_.inverse_propensity ? 1.0 / propensities[t] : 1.0;
       if (!options_.first_weight.empty()) {
-        weight *= options_.first_weight[static_cast<std::size_t>(previous_->action)];
+        weight *= options_.first_weight[static_cast<std::size_t>(previous.action)];
       }
       if (!options_.second_weight.empty()) {
         weight *= options_.second_weight[static_cast<std::size_t>(row.action)];
       }
-      add_pair(*previous_, row, weight);
+      add_pair(previous, row, weight, *inverses_, timing_, sums);
+      any_ = true;
     }
-    previous_ = seen ? std::optional(row) : std::nullopt;
-    first_of_pair_ = !first_of_pair_;
-    ++series_.rows;
-    ++run_rows_;
-    if (batch_rows_ > 0 && spanned_rows() - span_first_ == batch_rows_) close_span();
+    previous = row;
   }
+  pairing_ = pairing;
+  previous_ = previous;
 }
 
-void PairFolder::add_pair(PairRow first, PairRow second, double weight) {
-  if (counts_) {
-    counts_->add(first.action, first.observation, second.action, second.observation);
-  } else {
-    oas::add_pair(first, second, weight, *inverses_, timing_, current_);
-  }
-  if (++pairs_in_batch_ == batch_pairs_ && batch_rows_ == 0) close_batch();
+// Counting is for long batches; which ones these are follows from run and position.
+void PairFolder::open_batch() {
+  const std::int64_t places = pairing_.places();
+  const bool first_run = all_.next_run() == 0;
+  dense_ = counts_.has_value() && (first_run || places >= kDensePlaces);
+  close_row_ =
+      aged_ ? std::numeric_limits<std::int64_t>::max() : pairing_.rows_for(places + run_.places());
 }
 
 void PairFolder::close_batch() {
-  if (pairs_in_batch_ == 0) return;
-  if (counts_) {
-    series_.batches.push_back(project(*counts_, *inverses_, timing_));
+  if (dense_ && any_) {
+    run_.close(project(*counts_, *inverses_, timing_));
     counts_->clear();
   } else {
-    series_.batches.push_back(current_);
-    current_.clear();
+    run_.close(current_);
+    if (any_) current_.clear();
   }
-  pairs_in_batch_ = 0;
-  if (series_.batches.size() == kMaxBatches) halve_batches();
-}
-
-// Spans that are older than all that counts go.
-void PairFolder::close_span() {
-  MomentSeries& all = spanned();
-  all.batches.push_back(current_);
-  const std::int64_t rows = spanned_rows();
-  all.spans.emplace_back(span_first_, rows);
-  span_first_ = rows;
-  current_.clear();
-  pairs_in_batch_ = 0;
-  const std::int64_t reach = options_.forgetting.reach();
-  const auto is_old = [&](const auto& span) { return rows - span.second >= reach; };
-  // In one go when half of them are old, so that a span costs nothing to speak of.
-  if (!is_old(all.spans[all.spans.size() / 2])) return;
-  const auto young = std::find_if_not(all.spans.begin(), all.spans.end(), is_old);
-  const auto old = young - all.spans.begin();
-  all.spans.erase(all.spans.begin(), young);
-  all.batches.erase(all.batches.begin(), all.batches.begin() + old);
+  any_ = false;
 }
 
 void PairFolder::end_run() {
-  if (run_rows_ > 0) ++series_.run_lengths[run_rows_];
-  if (options_.forgetting.by_run()) weigh_run();
-  run_rows_ = 0;
+  if (!in_run_) return;
+  in_run_ = false;
+  if (aged_) {
+    aged_->end_run(books_.run_lengths);
+  } else {
+    if (any_) close_batch();
+    all_.append(run_, pairing_.places());
+  }
 }
 
-// Now the age of its rows is known.
-void PairFolder::weigh_run() {
-  const std::int64_t rows = run_rows_;
-  if (rows > span_first_) close_span();
-  for (std::size_t i = 0; i < run_.spans.size(); ++i) {
-    const auto [first, end] = run_.spans[i];
-    const double weight = options_.forgetting.mean_weight(rows - end, end - first);
-    if (!(weight > 0.0) || rows - end >= options_.forgetting.reach()) continue;
-    multiply(run_.batches[i], weight);
-    weighted_.add(run_.batches[i]);
-    weight_ += weight * static_cast<double>(end - first);
-    if (weight_ >= batch_weight_) close_weighted();
-  }
-  run_.batches.clear();
-  run_.spans.clear();
-  span_first_ = 0;
-}
-
-void PairFolder::close_weighted() {
-  if (weighted_.total_pairs() > 0) {
-    series_.batches.push_back(weighted_);
-    series_.weights.push_back(weight_);
-  }
-  weighted_.clear();
-  weight_ = 0.0;
-  if (series_.batches.size() == kMaxBatches) halve_batches();
-}
-
-void PairFolder::halve_batches() {
-  auto& batches = series_.batches;
-  for (std::size_t i = 0; i + 1 < batches.size(); i += 2) {
-    batches[i].add(batches[i + 1]);
-    if (i > 0) batches[i / 2] = std::move(batches[i]);
-  }
-  batches.resize(batches.size() / 2, PairMoments(current_.num_states, current_.num_actions));
-  batch_pairs_ *= 2;
-  auto& weights = series_.weights;
-  for (std::size_t i = 0; i + 1 < weights.size(); i += 2) {
-    weights[i / 2] = weights[i] + weights[i + 1];
-  }
-  weights.resize(weights.size() / 2);
-  batch_weight_ *= 2.0;
+void PairFolder::merge(const PairFolder& other) {
+  OAS_REQUIRE(!aged_, "rows with weights by age must come in their order, to one place");
+  end_run();
+  PairFolder runs = other;
+  runs.end_run();
+  books_.append(runs.books_);
+  all_.append(std::move(runs.all_));
 }
 
 MomentSeries PairFolder::finish() {
   end_run();
-  if (batch_rows_ == 0) {
-    close_batch();
-  } else if (options_.forgetting.by_run()) {
-    close_weighted();
-  } else if (series_.rows > span_first_) {
-    close_span();
+  MomentSeries series;
+  static_cast<RowBooks&>(series) = std::exchange(books_, {});
+  if (aged_) {
+    aged_->finish(series);
+  } else {
+    for (PairMoments& batch : all_.finish()) {
+      if (batch.total_pairs() > 0) series.batches.push_back(std::move(batch));
+    }
   }
-  span_first_ = 0;
-  previous_.reset();
-  batch_pairs_ = kFirstBatchPairs;
-  batch_weight_ = static_cast<double>(kFirstBatchPairs);
-  return std::exchange(series_, MomentSeries{});
+  any_ = false;
+  return series;
+}
+
+void PairFolder::save(ByteWriter& out) const {
+  pairing_.save(out);
+  out.put(previous_);
+  books_.save(out);
+  for (const bool flag : {in_run_, dense_, any_}) out.put(flag);
+  out.put(close_row_);
+  if (counts_) counts_->save(out);
+  current_.save(out);
+  run_.save(out);
+  all_.save(out);
+  if (aged_) aged_->save(out);
+}
+
+void PairFolder::load(ByteReader& in) {
+  PairMoments empty(inverses_->num_states(), inverses_->num_actions());
+  pairing_.load(in);
+  previous_ = in.get<PairRow>();
+  OAS_REQUIRE(previous_.action >= 0 && previous_.action < inverses_->num_actions() &&
+                  previous_.observation >= kMissing &&
+                  previous_.observation < inverses_->num_observations(),
+              "saved row is ({}, {})", previous_.action.value(), previous_.observation.value());
+  books_.load(in);
+  for (bool* flag : {&in_run_, &dense_, &any_}) *flag = in.get<bool>();
+  OAS_REQUIRE(!dense_ || counts_, "saved batch is damaged");
+  close_row_ = in.get<std::int64_t>();
+  if (counts_) counts_->load(in);
+  current_.load(in);
+  run_.load(in, empty);
+  all_.load(in, empty);
+  if (aged_) aged_->load(in);
 }
 
 }  // namespace oas

@@ -28,6 +28,20 @@ void PairMoments::clear() {
   std::fill(pairs.begin(), pairs.end(), 0);
 }
 
+void PairMoments::multiply(double weight) {
+  for (double& sum : sums) sum *= weight;
+}
+
+void PairMoments::save(ByteWriter& out) const {
+  out.put_all(sums);
+  out.put_all(pairs);
+}
+
+void PairMoments::load(ByteReader& in) {
+  sums = in.get_all<double>(sums.size());
+  pairs = in.get_all<std::int64_t>(pairs.size());
+}
+
 std::int64_t PairMoments::total_pairs() const {
   return std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
 }

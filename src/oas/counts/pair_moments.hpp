@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_counts.hpp"
@@ -20,6 +21,10 @@ struct PairMoments {
 
   void add(const PairMoments& other);
   void clear();
+  void multiply(double weight);  ///< the sums
+  void save(ByteWriter& out) const;
+  /// Of the same sizes.
+  void load(ByteReader& in);
 
   [[nodiscard]] MatrixView matrix(int action) const {
     return {sums.data() + static_cast<std::size_t>(action) * num_states * num_states, num_states,

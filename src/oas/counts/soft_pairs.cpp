@@ -8,13 +8,6 @@
 
 namespace oas {
 
-namespace {
-
-constexpr std::size_t kMaxSoftBatches = 128;  // as PairFolder: between 64 and 128 are kept
-constexpr std::int64_t kFirstSoftPairs = 8;
-
-}  // namespace
-
 SoftPairs::SoftPairs(int actions, int features)
     : num_actions(actions),
       num_features(features),
@@ -31,6 +24,20 @@ void SoftPairs::add(const SoftPairs& other) {
 void SoftPairs::clear() {
   std::fill(sums.begin(), sums.end(), 0.0);
   std::fill(pairs.begin(), pairs.end(), 0);
+}
+
+std::int64_t SoftPairs::total_pairs() const {
+  return std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
+}
+
+void SoftPairs::save(ByteWriter& out) const {
+  out.put_all(sums);
+  out.put_all(pairs);
+}
+
+void SoftPairs::load(ByteReader& in) {
+  sums = in.get_all<double>(sums.size());
+  pairs = in.get_all<std::int64_t>(pairs.size());
 }
 
 PairMoments project(const SoftPairs& sums, const LeftInverses& inverses, Timing timing) {
@@ -76,11 +83,13 @@ LeftInverses soft_inverses(const Pomdp& model) {
   return {model, weights};
 }
 
-SoftFolder::SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options)
+SoftFolder::SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options,
+                       std::int64_t first_run)
     : timing_(timing),
       options_(options),
+      pairing_(options.pairing),
       current_(num_actions, num_states),
-      batch_pairs_(kFirstSoftPairs),
+      all_(first_run),
       features_(static_cast<std::size_t>(num_states)),
       previous_(features_.size()) {
   OAS_REQUIRE(static_cast<long>(num_states) * num_actions <= kMaxSymbols,
@@ -90,44 +99,40 @@ SoftFolder::SoftFolder(int num_states, int num_actions, Timing timing, const Fol
 }
 
 void SoftFolder::start_run() {
-  has_previous_ = false;
-  first_of_pair_ = true;
+  end_run();
+  pairing_.start_run();
+  run_.start(all_.next_run());
+  in_run_ = true;
   ++books_.runs;
+  close_row_ = pairing_.rows_for(run_.places());
 }
 
-void SoftFolder::add(std::span<const Action> actions, std::span<const Observation> observations,
-                     std::span<const double> likelihoods, std::span<const double> propensities) {
-  const std::size_t n = actions.size();
+void SoftFolder::add(const RowBlock& rows) {
+  const std::size_t n = rows.size();
   const std::size_t width = features_.size();
-  OAS_REQUIRE(observations.size() == n && likelihoods.size() == n * width &&
-                  (propensities.empty() || propensities.size() == n),
-              "{} actions, {} observations, {} likelihoods, {} propensities", n,
-              observations.size(), likelihoods.size(), propensities.size());
-  OAS_REQUIRE(n == 0 || !propensities.empty() || !options_.inverse_propensity,
+  rows.validate();
+  OAS_REQUIRE(rows.likelihoods.size() == n * width, "{} rows of {} states with {} likelihoods", n,
+              width, rows.likelihoods.size());
+  OAS_REQUIRE(n == 0 || !rows.propensities.empty() || !options_.inverse_propensity,
               "pairs are to be weighted by propensities, and there are none");
-  if (books_.runs == 0 && n > 0) start_run();
+  if (!in_run_ && n > 0) start_run();
+  books_.enter(rows.observations, rows.propensities);
   for (std::size_t t = 0; t < n; ++t) {
-    double weight = 1.0;
-    if (!propensities.empty()) {
-      books_.certain_actions += propensities[t] == 1.0;
-      books_.smallest_propensity = std::min(books_.smallest_propensity, propensities[t]);
-      if (options_.inverse_propensity) weight = 1.0 / propensities[t];
-    }
-    const bool seen = observations[t] != kMissing;
-    books_.missing += !seen;
+    const bool seen = rows.observations[t] != kMissing;
+    const double weight = options_.inverse_propensity ? 1.0 / rows.propensities[t] : 1.0;
+    const bool pair = pairing_.next(seen);
     if (seen) {
-      const auto row = likelihoods.subspan(t * width, width);
+      const auto row = rows.likelihoods.subspan(t * width, width);
       std::copy(row.begin(), row.end(), features_.begin());
       to_soft_features(features_);
-      const bool second = !(options_.pairing == Pairing::disjoint && first_of_pair_);
-      if (has_previous_ && second) add_pair(actions[t], features_, weight);
+      if (pair) add_pair(rows.actions[t], features_, weight);
       std::swap(previous_, features_);
-      previous_action_ = actions[t];
+      previous_action_ = rows.actions[t];
     }
-    has_previous_ = seen;
-    first_of_pair_ = !first_of_pair_;
+    if (pairing_.rows() != close_row_) continue;
+    close_batch();
+    close_row_ = pairing_.rows_for(pairing_.places() + run_.places());
   }
-  books_.rows += static_cast<std::int64_t>(n);
 }
 
 void SoftFolder::add_pair(Action action, std::span<const double> features, double weight) {
@@ -137,34 +142,65 @@ void SoftFolder::add_pair(Action action, std::span<const double> features, doubl
     for (const double right : features) *sum++ += weight * left * right;
   }
   ++current_.pairs[block];
-  if (++pairs_in_batch_ == batch_pairs_) close_batch();
+  any_ = true;
 }
 
 void SoftFolder::close_batch() {
-  if (pairs_in_batch_ == 0) return;
-  batches_.push_back(current_);
-  current_.clear();
-  pairs_in_batch_ = 0;
-  if (batches_.size() < kMaxSoftBatches) return;
-  for (std::size_t i = 0; i + 1 < batches_.size(); i += 2) {
-    batches_[i].add(batches_[i + 1]);
-    if (i > 0) batches_[i / 2] = std::move(batches_[i]);
-  }
-  batches_.erase(batches_.begin() + static_cast<std::ptrdiff_t>(batches_.size() / 2),
-                 batches_.end());
-  batch_pairs_ *= 2;
+  run_.close(current_);
+  if (any_) current_.clear();
+  any_ = false;
+}
+
+void SoftFolder::end_run() {
+  if (!in_run_) return;
+  in_run_ = false;
+  if (any_) close_batch();
+  all_.append(run_, pairing_.places());
+}
+
+void SoftFolder::merge(const SoftFolder& other) {
+  end_run();
+  SoftFolder runs = other;
+  runs.end_run();
+  books_.append(runs.books_);
+  all_.append(std::move(runs.all_));
 }
 
 MomentSeries SoftFolder::finish(const LeftInverses& inverses) {
-  close_batch();
-  MomentSeries series = std::exchange(books_, MomentSeries{});
-  for (const SoftPairs& batch : batches_) {
-    series.batches.push_back(project(batch, inverses, timing_));
+  end_run();
+  MomentSeries series;
+  static_cast<RowBooks&>(series) = std::exchange(books_, {});
+  for (const SoftPairs& batch : all_.finish()) {
+    if (batch.total_pairs() > 0) series.batches.push_back(project(batch, inverses, timing_));
   }
-  batches_.clear();
-  has_previous_ = false;
-  batch_pairs_ = kFirstSoftPairs;
   return series;
+}
+
+void SoftFolder::save(ByteWriter& out) const {
+  pairing_.save(out);
+  books_.save(out);
+  for (const bool flag : {in_run_, any_}) out.put(flag);
+  out.put(close_row_);
+  current_.save(out);
+  run_.save(out);
+  all_.save(out);
+  out.put_all(previous_);
+  out.put(previous_action_);
+}
+
+void SoftFolder::load(ByteReader& in) {
+  const SoftPairs empty(current_.num_actions, current_.num_features);
+  pairing_.load(in);
+  books_.load(in);
+  for (bool* flag : {&in_run_, &any_}) *flag = in.get<bool>();
+  close_row_ = in.get<std::int64_t>();
+  current_.load(in);
+  run_.load(in, empty);
+  all_.load(in, empty);
+  previous_ = in.get_all<double>(features_.size());
+  previous_action_ = in.get<Action>();
+  OAS_REQUIRE(previous_action_ >= 0 && previous_action_ < current_.num_actions,
+              "saved action is {}", previous_action_.value());
 }
 
 }  // namespace oas

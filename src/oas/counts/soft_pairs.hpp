@@ -8,6 +8,7 @@
 #include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/counts/pair_moments.hpp"
+#include "oas/model/row_block.hpp"
 #include "oas/model/timing.hpp"
 
 namespace oas {
@@ -20,6 +21,10 @@ struct SoftPairs {
 
   void add(const SoftPairs& other);
   void clear();
+  [[nodiscard]] std::int64_t total_pairs() const;
+  void save(ByteWriter& out) const;
+  /// Of the same sizes.
+  void load(ByteReader& in);
 
   int num_actions;
   int num_features;
@@ -49,35 +54,44 @@ class SoftFolder {
   static constexpr int kMaxSymbols = 512;
 
   /// Only pairing and inverse_propensity of `options` matter. Throws InvalidArgument when A S is
-  /// too large.
-  SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options);
+  /// too large. `first_run` as for PairFolder.
+  SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options,
+             std::int64_t first_run = 0);
 
   /// The next row, if any, belongs to a new run: no pair crosses.
   void start_run();
 
-  /// Rows in order: likelihoods [row][state]; a row whose observation is kMissing breaks pairs.
-  void add(std::span<const Action> actions, std::span<const Observation> observations,
-           std::span<const double> likelihoods, std::span<const double> propensities);
+  /// Rows in order, with likelihoods; a row whose observation is kMissing breaks pairs. Run starts
+  /// of the block are not looked at.
+  void add(const RowBlock& rows);
+
+  /// Takes in a folder of the runs that follow; the next row starts a run.
+  void merge(const SoftFolder& other);
 
   /// Ends the log; the folder is empty afterwards.
   [[nodiscard]] MomentSeries finish(const LeftInverses& inverses);
 
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
  private:
   void add_pair(Action action, std::span<const double> features, double weight);
   void close_batch();
+  void end_run();
 
   Timing timing_;
   FoldOptions options_;
+  RowPairing pairing_;
+  RowBooks books_;
+  bool in_run_ = false;
   SoftPairs current_;
-  std::vector<SoftPairs> batches_;
-  MomentSeries books_;  // without batches
-  std::int64_t batch_pairs_;
-  std::int64_t pairs_in_batch_ = 0;
+  bool any_ = false;            // there is something in it
+  std::int64_t close_row_ = 0;  // row of the run at which it ends
+  RunBatches<SoftPairs> run_;
+  BatchSeries<SoftPairs> all_;
   std::vector<double> features_;  // of the row being added
-  std::vector<double> previous_;  // of the row before, if it can start a pair
+  std::vector<double> previous_;  // of the row before
   Action previous_action_;
-  bool has_previous_ = false;
-  bool first_of_pair_ = true;
 };
 
 }  // namespace oas

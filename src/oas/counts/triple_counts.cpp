@@ -125,4 +125,18 @@ void TripleFolder::restore(std::span<const std::int64_t> counts, std::span<const
   }
 }
 
+void TripleFolder::save(ByteWriter& out) const {
+  out.put_all(counts_.values());
+  out.put_all(pending());
+  for (const std::int64_t value : {rows_, runs_, missing_}) out.put(value);
+}
+
+void TripleFolder::load(ByteReader& in) {
+  const auto counts = in.get_all<std::int64_t>(counts_.values().size());
+  restore(counts, in.get_all<int>());
+  for (std::int64_t* value : {&rows_, &runs_, &missing_}) {
+    *value = in.get_integer(0, std::int64_t{1} << 60);
+  }
+}
+
 }  // namespace oas

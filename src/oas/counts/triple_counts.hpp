@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
 
 namespace oas {
@@ -84,6 +85,9 @@ class TripleFolder {
   /// observation, as far as they can be part of a triple.
   [[nodiscard]] std::vector<int> pending() const;
   void restore(std::span<const std::int64_t> counts, std::span<const int> pending);
+  /// All of it as bytes.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   struct Row {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "oas/core/contracts.hpp"
 
@@ -12,9 +13,9 @@ namespace {
 
 // 1/P̂(o|a), half a row added to each observation, so that none has probability 0.
 std::vector<double> inverse_marginals(const ObservationMarginals& marginals) {
-  const auto o = static_cast<std::ptrdiff_t>(marginals.num_observations);
+  const auto o = static_cast<std::ptrdiff_t>(marginals.num_observations());
   std::vector<double> weights;
-  for (auto row = marginals.counts.begin(); row != marginals.counts.end(); row += o) {
+  for (auto row = marginals.counts().begin(); row != marginals.counts().end(); row += o) {
     const double total = static_cast<double>(std::accumulate(row, row + o, std::int64_t{0})) +
                          0.5 * static_cast<double>(o);
     std::transform(row, row + o, std::back_inserter(weights),
@@ -51,10 +52,10 @@ std::vector<std::string> blind_names(const Pomdp& model, const LeftInverses& inv
 // nothing was seen.
 std::vector<double> reading_weights(const LeftInverses& inverses,
                                     const ObservationMarginals& marginals) {
-  std::vector<double> weights = noise_sums(inverses, marginals.counts);
-  const auto o = static_cast<std::ptrdiff_t>(marginals.num_observations);
+  std::vector<double> weights = noise_sums(inverses, marginals.counts());
+  const auto o = static_cast<std::ptrdiff_t>(marginals.num_observations());
   for (std::size_t a = 0; a < weights.size(); ++a) {
-    const auto row = marginals.counts.begin() + static_cast<std::ptrdiff_t>(a) * o;
+    const auto row = marginals.counts().begin() + static_cast<std::ptrdiff_t>(a) * o;
     const auto rows = static_cast<double>(std::accumulate(row, row + o, std::int64_t{0}));
     weights[a] = weights[a] > 0.0 ? rows / weights[a] : 0.0;
   }
@@ -67,8 +68,7 @@ std::vector<double> reading_weights(const LeftInverses& inverses,
 
 void choose_second_weights(const ObservationMarginals& marginals, const LeftInverses& inverses,
                            const std::vector<std::string>& blind, WeightedPairs& pairs) {
-  const bool usable =
-      marginals.with_propensity == marginals.rows && marginals.certain < marginals.rows;
+  const bool usable = marginals.all_have_propensities() && marginals.certain() < marginals.rows();
   OAS_REQUIRE(
       blind.empty() || usable,
       "the sensor of action {} cannot tell the states apart. In `before` timing the next action is "
@@ -76,13 +76,13 @@ void choose_second_weights(const ObservationMarginals& marginals, const LeftInve
       "out: that needs the column propensity, of a policy that gives every action a positive "
       "probability, or your word that actions ignore observations. Estimator oas-ml needs neither",
       fmt::join(blind, ", "));
-  const std::vector<double> plain = noise_sums(inverses, marginals.counts);
+  const std::vector<double> plain = noise_sums(inverses, marginals.counts());
   const double plain_noise = std::accumulate(plain.begin(), plain.end(), 0.0);
-  std::vector<double> share = noise_sums(inverses, marginals.inverse_squares);
+  std::vector<double> share = noise_sums(inverses, marginals.inverse_squares());
   double sum = 0.0;
   for (double& value : share) sum += value = value > 0.0 ? 1.0 / value : 0.0;
   // A certain action is one whose alternatives had no chance: weights cannot undo that.
-  const bool better = usable && marginals.certain == 0 && sum > 0.0 && 1.0 / sum < plain_noise;
+  const bool better = usable && marginals.certain() == 0 && sum > 0.0 && 1.0 / sum < plain_noise;
   if (blind.empty() && !better) {
     pairs.note = "full sum over the second action";
     return;
@@ -96,11 +96,28 @@ void choose_second_weights(const ObservationMarginals& marginals, const LeftInve
 
 }  // namespace
 
-ObservationMarginals::ObservationMarginals(int actions, int observations)
-    : num_actions(actions),
-      num_observations(observations),
-      counts(static_cast<std::size_t>(actions) * static_cast<std::size_t>(observations), 0),
-      inverse_squares(counts.size(), 0.0) {}
+ObservationMarginals::ObservationMarginals(int num_actions, int num_observations,
+                                           std::int64_t first_run)
+    : num_actions_(num_actions),
+      num_observations_(num_observations),
+      counts_(static_cast<std::size_t>(num_actions) * static_cast<std::size_t>(num_observations),
+              0),
+      run_{std::vector<double>(counts_.size(), 0.0)},
+      ended_(first_run) {}
+
+void ObservationMarginals::Squares::add(const Squares& other) {
+  std::transform(values.begin(), values.end(), other.values.begin(), values.begin(), std::plus<>{});
+}
+
+void ObservationMarginals::start_run() { end_run(); }
+
+void ObservationMarginals::end_run() {
+  if (run_rows_ == 0) return;
+  RunBatches<Squares> run;
+  run.close(run_);
+  ended_.append(run, std::exchange(run_rows_, 0));
+  std::fill(run_.values.begin(), run_.values.end(), 0.0);
+}
 
 void ObservationMarginals::add(std::span<const Action> actions,
                                std::span<const Observation> observations,
@@ -110,30 +127,62 @@ void ObservationMarginals::add(std::span<const Action> actions,
               "{} actions, {} observations, {} propensities", actions.size(), observations.size(),
               propensities.size());
   for (std::size_t t = 0; t < actions.size(); ++t) {
-    if (observations[t] == kMissing) continue;
-    const std::size_t cell =
-        static_cast<std::size_t>(actions[t]) * static_cast<std::size_t>(num_observations) +
-        static_cast<std::size_t>(observations[t]);
-    ++counts[cell];
-    ++rows;
-    if (propensities.empty()) continue;
-    inverse_squares[cell] += 1.0 / (propensities[t] * propensities[t]);
-    ++with_propensity;
-    certain += propensities[t] == 1.0;
+    add(actions[t], observations[t], 1, propensities.empty() ? 0.0 : propensities[t]);
   }
 }
 
-void ObservationMarginals::add(const ObservationMarginals& other) {
-  if (counts.empty()) *this = ObservationMarginals(other.num_actions, other.num_observations);
-  OAS_REQUIRE(num_actions == other.num_actions && num_observations == other.num_observations,
+void ObservationMarginals::add(Action action, Observation observation, std::int64_t times,
+                               double propensity) {
+  run_rows_ += times;
+  if (observation == kMissing) return;
+  const std::size_t cell =
+      static_cast<std::size_t>(action) * static_cast<std::size_t>(num_observations_) +
+      static_cast<std::size_t>(observation);
+  counts_[cell] += times;
+  rows_ += times;
+  if (propensity == 0.0) return;
+  run_.values[cell] += static_cast<double>(times) * (1.0 / (propensity * propensity));
+  with_propensity_ += times;
+  if (propensity == 1.0) certain_ += times;
+}
+
+void ObservationMarginals::merge(const ObservationMarginals& other) {
+  OAS_REQUIRE(num_actions_ == other.num_actions_ && num_observations_ == other.num_observations_,
               "marginals of {} actions, {} observations cannot take in those of {} and {}",
-              num_actions, num_observations, other.num_actions, other.num_observations);
-  std::transform(counts.begin(), counts.end(), other.counts.begin(), counts.begin(), std::plus<>{});
-  std::transform(inverse_squares.begin(), inverse_squares.end(), other.inverse_squares.begin(),
-                 inverse_squares.begin(), std::plus<>{});
-  rows += other.rows;
-  with_propensity += other.with_propensity;
-  certain += other.certain;
+              num_actions_, num_observations_, other.num_actions_, other.num_observations_);
+  end_run();
+  ObservationMarginals runs = other;
+  runs.end_run();
+  std::transform(counts_.begin(), counts_.end(), runs.counts_.begin(), counts_.begin(),
+                 std::plus<>{});
+  ended_.append(std::move(runs.ended_));
+  rows_ += runs.rows_;
+  with_propensity_ += runs.with_propensity_;
+  certain_ += runs.certain_;
+}
+
+std::vector<double> ObservationMarginals::inverse_squares() const {
+  ObservationMarginals all = *this;
+  all.end_run();
+  Squares sum{std::vector<double>(counts_.size(), 0.0)};
+  for (const Squares& one : all.ended_.finish()) sum.add(one);
+  return sum.values;
+}
+
+void ObservationMarginals::save(ByteWriter& out) const {
+  out.put_all(counts_);
+  run_.save(out);
+  ended_.save(out);
+  for (const std::int64_t value : {run_rows_, rows_, with_propensity_, certain_}) out.put(value);
+}
+
+void ObservationMarginals::load(ByteReader& in) {
+  counts_ = in.get_all<std::int64_t>(counts_.size());
+  run_.load(in);
+  ended_.load(in, run_);
+  for (std::int64_t* value : {&run_rows_, &rows_, &with_propensity_, &certain_}) {
+    *value = in.get_integer(0, std::int64_t{1} << 60);
+  }
 }
 
 WeightedPairs weighted_pairs(const Pomdp& model, const ObservationMarginals& marginals,
@@ -144,7 +193,8 @@ WeightedPairs weighted_pairs(const Pomdp& model, const ObservationMarginals& mar
               "no sensor tells the states apart, so pairs say nothing");
   if (model.timing() == Timing::after) {
     pairs.fold.first_weight = reading_weights(pairs.inverses, marginals);
-    pairs.fold.inverse_propensity = reacts && model.num_actions() > 1;
+    pairs.fold.inverse_propensity =
+        weights_by_propensity(model.timing(), model.num_actions(), reacts);
     pairs.note = "first actions weighted by how well they see";
   } else if (!reacts) {
     pairs.fold.second_weight = reading_weights(pairs.inverses, marginals);

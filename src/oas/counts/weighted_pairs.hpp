@@ -12,24 +12,53 @@
 
 namespace oas {
 
-/// What a first reading of a log tells about the weights of its pairs. Parts (files) are added in
-/// their order.
-struct ObservationMarginals {
-  ObservationMarginals() = default;
-  ObservationMarginals(int num_actions, int num_observations);
+/// What a first reading of a log tells about the weights of its pairs.
+class ObservationMarginals {
+ public:
+  /// `first_run` as for PairFolder: parts that begin with any run can be merged in their order, to
+  /// the bit.
+  ObservationMarginals(int num_actions, int num_observations, std::int64_t first_run = 0);
 
-  /// Rows in any number of pieces; `propensities` may be empty.
+  void start_run();
+  /// Rows of a run; `propensities` may be empty.
   void add(std::span<const Action> actions, std::span<const Observation> observations,
            std::span<const double> propensities);
-  void add(const ObservationMarginals& other);
+  /// So many rows at once that are alike; propensity 0: none is known.
+  void add(Action action, Observation observation, std::int64_t times, double propensity);
+  /// Those of the runs that follow.
+  void merge(const ObservationMarginals& other);
 
-  int num_actions = 0;
-  int num_observations = 0;
-  std::vector<std::int64_t> counts;     ///< [a][o]
-  std::vector<double> inverse_squares;  ///< [a][o]: Σ 1/π² over rows with a propensity
-  std::int64_t rows = 0;                ///< with an observation
-  std::int64_t with_propensity = 0;     ///< of these
-  std::int64_t certain = 0;             ///< of these, with propensity 1
+  [[nodiscard]] int num_observations() const { return num_observations_; }
+  /// [a][o]
+  [[nodiscard]] const std::vector<std::int64_t>& counts() const { return counts_; }
+  /// [a][o]: Σ 1/π² over rows with a propensity.
+  [[nodiscard]] std::vector<double> inverse_squares() const;
+  /// Rows with an observation; whether all of them have propensities, and some are 1.
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] bool all_have_propensities() const { return with_propensity_ == rows_; }
+  [[nodiscard]] std::int64_t certain() const { return certain_; }
+
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
+ private:
+  struct Squares {
+    void add(const Squares& other);
+    void save(ByteWriter& out) const { out.put_all(values); }
+    void load(ByteReader& in) { values = in.get_all<double>(values.size()); }
+    std::vector<double> values;  // [a][o]
+  };
+  void end_run();
+
+  int num_actions_;
+  int num_observations_;
+  std::vector<std::int64_t> counts_;
+  Squares run_;                 // Σ 1/π² of the current run
+  std::int64_t run_rows_ = 0;   // and its rows
+  BatchSeries<Squares> ended_;  // those of the runs before
+  std::int64_t rows_ = 0;
+  std::int64_t with_propensity_ = 0;
+  std::int64_t certain_ = 0;
 };
 
 /// How the moments of `oas-weighted` are summed: left inverses and weights of pairs.

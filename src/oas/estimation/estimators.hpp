@@ -1,38 +1,70 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
+#include <variant>
+#include <vector>
 
+#include "oas/core/settings.hpp"
 #include "oas/counts/pair_counts.hpp"
+#include "oas/model/continuous_pomdp.hpp"
+#include "oas/model/pomdp.hpp"
 
 namespace oas {
 
-/// What an estimator works on, hence how a log is turned into its input: one case in each place
-/// that runs estimators by name (experiments/log_estimation, experiments/row_estimator).
-enum class EstimatorKind {
-  moments,     ///< moments of pairs of rows: estimate_oas()
-  weighted,    ///< the same with weights from a first reading: weighted_pairs(), estimate_oas()
-  likelihood,  ///< the rows themselves: estimate_likelihood()
-  posterior,   ///< the rows in their order, once: ParticleEstimator
-  spectral,    ///< counts of triples of rows: estimate_spectral()
+struct EvidenceOptions;
+namespace detail {
+class EvidenceBody;
+}
+
+/// The sensors that rows are read with: finite observations, or real-valued ones.
+using RowModel = std::variant<Pomdp, ContinuousPomdp>;
+
+/// How an estimator goes over the rows.
+enum class Reading {
+  once,      ///< into sums that can be merged: parts may be read at the same time
+  twice,     ///< for weights, then into sums
+  again,     ///< as often as it likes: it keeps the rows, or reads their source again
+  in_order,  ///< once, each row after the one before: nothing can be merged
 };
 
-/// One row of the table of estimators, as `oas list` and docs/background/algorithms.md show it.
+/// What error bars are made of.
+enum class ErrorSource { batches, information, posterior, none };
+
+/// What becomes of real-valued observations.
+enum class Readings {
+  as_they_are,      ///< their likelihoods, or soft features of these
+  cells,            ///< finite observations are made of them
+  cells_in_memory,  ///< the same, but not of log files: there they are to be made beforehand
+};
+
+/// One row of the table of estimators, as `oas list` and docs/background/algorithms.md show it: all
+/// that is to be known about an estimator outside of its own file.
 struct EstimatorInfo {
   std::string_view name;
   std::string_view summary;
   std::string_view reference;
-  EstimatorKind kind;
-  Pairing pairing;  ///< of the moments; of those at which a likelihood estimator starts
-  /// Likelihood: start at the moments and accelerate; else plain steps from a uniform start.
-  bool refine = false;
-  /// Moments: of soft features instead of observations; see theory/soft_features.hpp.
-  bool soft = false;
+  Reading reading;
+  ErrorSource errors;
+  Readings readings;
+  Pairing pairing;       ///< of the moments; of those at which a likelihood estimator starts
+  bool forgets = false;  ///< takes weights by age
+  /// Climbs a likelihood: takes a prior, a structure and uncertain sensors.
+  bool climbs = false;
+  bool bootstraps = false;  ///< can give error bars by resampling
+  std::unique_ptr<detail::EvidenceBody> (*make)(const EstimatorInfo& info, const RowModel& model,
+                                                const EvidenceOptions& options);
+  /// Shows the settings that it looks at.
+  void (*settings)(EvidenceOptions& options, SettingFields& fields);
 };
 
 [[nodiscard]] std::span<const EstimatorInfo> estimators();
 
 /// Throws InvalidArgument listing the names when there is none of that name.
 [[nodiscard]] const EstimatorInfo& find_estimator(std::string_view name);
+
+/// The settings of an estimator with their defaults.
+[[nodiscard]] std::vector<SettingInfo> settings_of(const EstimatorInfo& info);
 
 }  // namespace oas

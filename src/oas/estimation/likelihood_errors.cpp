@@ -23,8 +23,7 @@ constexpr double kSafeError = 0.05;         // a standard error that needs no pr
 constexpr double kNearFall = 2.0;           // about the end of a 95 % interval
 constexpr double kFarFall = 5.5;            // about that of simultaneous ones
 constexpr std::size_t kMostLoose = 1200;
-constexpr double kPassesPerEntry = 6.0;
-constexpr double kMostWork = 4e10;  // rows · S² of all passes for profiles
+constexpr double kMostWork = 1e10;  // multiplications for all profiles
 
 // Directions of a symmetric matrix that have information, and those that do not.
 struct Directions {
@@ -304,11 +303,9 @@ JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
     const bool safe = is_safe(errors.evidence.back()) && !maker.leans_on_bounds(i);
     if (free && known && !safe) doubtful.push_back(i);
   }
-  const double work = kPassesPerEntry * static_cast<double>(doubtful.size()) * context.rows *
-                      static_cast<double>(n * n);
-  if (work > kMostWork) return errors;
   ProfileLikelihood profile(summit, context.rows);
   for (const std::size_t i : doubtful) {
+    if (profile.work() > kMostWork) break;  // the shapes must do for the others
     measure_side(profile, i, false, errors.evidence[i]);
     measure_side(profile, i, true, errors.evidence[i]);
   }

@@ -11,6 +11,7 @@
 #include "oas/estimation/detail/likelihood_errors.hpp"
 #include "oas/estimation/detail/never_left.hpp"
 #include "oas/estimation/structured_likelihood.hpp"
+#include "oas/theory/revealing.hpp"
 
 namespace oas {
 
@@ -25,7 +26,6 @@ constexpr double kPriorZero = 1e-9;   // where a prior would be -∞
 constexpr double kSameSensor = 1e-9;  // difference of probabilities
 constexpr double kSameTransition = 1e-6;
 constexpr double kSwapFall = 2.0;       // of a log-likelihood: a swap that makes no difference
-constexpr double kBlindSensor = 1e-9;   // σ_S(Z_a)
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
 constexpr double kStartShare = 0.02;    // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
@@ -92,28 +92,26 @@ struct Maximum {
   LikelihoodPass pass;
 };
 
-// Two states with the same sensors may be swapped without any effect on what is seen, unless runs
-// start in only one of them or the structure keeps them apart. Why they can; empty: none can.
+// States with the same sensors can be mixed without any effect on what is seen, wherever runs
+// start; only a structure can keep them apart. It does not if they can be swapped within it. Why
+// rows are not identified; empty: they may be.
 std::string why_not_identified(const Maximum& maximum, const Pomdp& model,
                                const TransitionStructure& structure, int& passes) {
-  const auto swapped = [&](State one, State other) -> std::optional<TransitionModel> {
-    if (structure.empty()) return with_swapped_states(maximum.at, one, other);
+  const auto swaps = [&](State one, State other) {
+    if (structure.empty()) return true;
     const TransitionModel whole = with_swapped_states(structure.expand(maximum.at), one, other);
-    TransitionModel reduced = structure.reduce(whole);
-    const auto again = structure.expand(reduced).values();
-    for (std::size_t i = 0; i < again.size(); ++i) {
-      if (std::abs(again[i] - whole.values()[i]) > kSameTransition) return std::nullopt;
+    const TransitionModel reduced = structure.reduce(whole);
+    const TransitionModel again = structure.expand(reduced);
+    for (std::size_t i = 0; i < again.values().size(); ++i) {
+      if (std::abs(again.values()[i] - whole.values()[i]) > kSameTransition) return false;
     }
-    return reduced;
+    ++passes;
+    const double value = maximum.objective(reduced, {}).log_likelihood;
+    return maximum.pass.log_likelihood - value < kSwapFall;
   };
   for (State one{0}; one < model.num_states(); ++one) {
     for (State other{one + 1}; other < model.num_states(); ++other) {
-      if (!same_sensors(model.sensors(), one, other)) continue;
-      const std::optional<TransitionModel> there = swapped(one, other);
-      if (!there) continue;
-      ++passes;
-      const double value = maximum.objective(*there, {}).log_likelihood;
-      if (maximum.pass.log_likelihood - value > kSwapFall) continue;
+      if (!same_sensors(model.sensors(), one, other) || !swaps(one, other)) continue;
       return fmt::format("the states {} and {} have the same sensors and can be swapped",
                          model.states()[one], model.states()[other]);
     }
@@ -357,9 +355,6 @@ std::vector<double> sensor_alphas(const Pomdp& model) {
   return alphas;
 }
 
-bool has_blind_sensor(const Pomdp& model) {
-  const std::vector<double> alphas = sensor_alphas(model);
-  return *std::min_element(alphas.begin(), alphas.end()) < kBlindSensor;
-}
+bool has_blind_sensor(const Pomdp& model) { return !analyse_sensors(model.sensors()).revealing(); }
 
 }  // namespace oas

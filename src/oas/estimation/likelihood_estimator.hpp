@@ -67,7 +67,8 @@ struct LikelihoodRows {
 /// σ_S(Z_a) of every action.
 [[nodiscard]] std::vector<double> sensor_alphas(const Pomdp& model);
 
-/// Whether some Z_a has linearly dependent columns: then there is no moment estimator.
+/// Whether some Z_a has linearly dependent columns (SensorReport): then there is no moment
+/// estimator.
 [[nodiscard]] bool has_blind_sensor(const Pomdp& model);
 
 /// Observed information of the free coordinates of `at`, whose pass it is; see estimate_likelihood.

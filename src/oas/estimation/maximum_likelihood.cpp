@@ -26,7 +26,8 @@ const char* name(LikelihoodStatus status) {
 }  // namespace
 
 void LikelihoodOptions::validate() const {
-  OAS_REQUIRE(prior >= 0.0 && std::isfinite(prior), "prior is {}; it must not be negative", prior);
+  OAS_REQUIRE(prior >= 0.0 && std::isfinite(prior),
+              "prior is {}; it must be a number of at least 0", prior);
   OAS_REQUIRE(tolerance > 0.0 && std::isfinite(tolerance), "tolerance is {}; it must be positive",
               tolerance);
   OAS_REQUIRE(max_passes >= 1, "max_passes is {}; at least 1 is needed", max_passes);

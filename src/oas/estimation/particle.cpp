@@ -1,6 +1,7 @@
 #include "oas/estimation/particle.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
 #include "oas/theory/revealing.hpp"
@@ -57,12 +58,12 @@ void ParticleEstimator::count_pair(Action action, Observation observation) {
   previous_ = action;
 }
 
-TransitionEstimate ParticleEstimator::finish() const {
+TransitionEstimate ParticleEstimator::finish(double confidence) const {
   const ParticleReport& report = posterior_.report();
   OAS_REQUIRE(report.rows > 0, "the log has no row; at least one is needed");
   TransitionEstimate estimate;
   estimate.estimator = options_.name;
-  estimate.confidence = options_.confidence;
+  estimate.confidence = confidence;
   estimate.num_batches = posterior_.num_particles();
   estimate.pairs = pairs_;
   estimate.visits = visits_;
@@ -77,7 +78,7 @@ TransitionEstimate ParticleEstimator::finish() const {
   const bool collapsed = posterior_.collapsed();
   if (!collapsed) {
     estimate.standard_error = std::move(moments.deviation);
-    set_intervals(estimate);
+    set_intervals(confidence, estimate);
   }
   for (Action a{0}; a < model_.num_actions(); ++a) {
     for (State s{0}; s < model_.num_states(); ++s) {
@@ -97,8 +98,8 @@ TransitionEstimate ParticleEstimator::finish() const {
 }
 
 // The shortest of three: both tails left out alike, or all of one, so that 0 or 1 can be inside.
-void ParticleEstimator::set_intervals(TransitionEstimate& estimate) const {
-  const double out = 1.0 - options_.confidence;
+void ParticleEstimator::set_intervals(double confidence, TransitionEstimate& estimate) const {
+  const double out = 1.0 - confidence;
   estimate.lower = posterior_.quantiles(0.5 * out);
   estimate.upper = posterior_.quantiles(1.0 - 0.5 * out);
   const std::vector<double> from_zero = posterior_.quantiles(1.0 - out);
@@ -139,6 +140,31 @@ void ParticleEstimator::add_warnings(TransitionEstimate& estimate) const {
                                             model_.actions()[row.action],
                                             model_.states()[row.state], row.reason));
   }
+}
+
+void ParticleEstimator::save(ByteWriter& out) const {
+  out.put_text(posterior_.save().dump());
+  out.put(rng_.position());
+  out.put_all(pairs_);
+  out.put_all(visits_);
+  out.put(static_cast<std::int64_t>(previous_ ? previous_->value() : -1));
+  out.put(in_run_);
+  out.put(runs_);
+  out.put(missing_);
+}
+
+void ParticleEstimator::load(ByteReader& in) {
+  const auto state = nlohmann::ordered_json::parse(in.get_text(), nullptr, false);
+  OAS_REQUIRE(!state.is_discarded(), "saved particles are damaged");
+  posterior_.load(JsonView(state, "particles"));
+  rng_ = Rng(rng_.key(), in.get<std::uint64_t>());
+  pairs_ = in.get_all<std::int64_t>(pairs_.size());
+  visits_ = in.get_all<double>(visits_.size());
+  const std::int64_t previous = in.get_integer(-1, model_.num_actions() - 1);
+  previous_ = previous < 0 ? std::nullopt : std::optional(Action{static_cast<int>(previous)});
+  in_run_ = in.get<bool>();
+  runs_ = in.get<std::int64_t>();
+  missing_ = in.get<std::int64_t>();
 }
 
 }  // namespace oas

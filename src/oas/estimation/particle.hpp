@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/estimation/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
@@ -39,13 +40,20 @@ class ParticleEstimator {
   void add(std::span<const Action> actions, std::span<const Observation> observations);
 
   /// Throws InvalidArgument when no row was seen.
-  [[nodiscard]] TransitionEstimate finish() const;
+  [[nodiscard]] TransitionEstimate finish() const { return finish(options_.confidence); }
+  /// The same with intervals of another level.
+  [[nodiscard]] TransitionEstimate finish(double confidence) const;
 
   [[nodiscard]] const ParticlePosterior& posterior() const { return posterior_; }
+  [[nodiscard]] std::int64_t runs() const { return runs_; }
+
+  /// All of it as bytes; load() into one made with the same arguments goes on to the bit.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   void count_pair(Action action, Observation observation);
-  void set_intervals(TransitionEstimate& estimate) const;
+  void set_intervals(double confidence, TransitionEstimate& estimate) const;
   void add_warnings(TransitionEstimate& estimate) const;
 
   Pomdp model_;

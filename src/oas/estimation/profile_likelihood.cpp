@@ -34,6 +34,7 @@ ProfileLikelihood::ProfileLikelihood(const Summit& summit, double rows)
   const double states = summit.at.num_states();
   most_passes_ = static_cast<int>(
       std::clamp(kPointWork / (rows * states * states + 1.0), kFewestPasses, kMostPasses));
+  work_of_pass_ = rows * states * states;
   const FreeCoordinates free(summit.at);
   const auto none = static_cast<std::size_t>(free.size());
   std::fill(place_.begin(), place_.end(), none);
@@ -67,17 +68,24 @@ void ProfileLikelihood::choose(std::size_t entry) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (is_coordinate(i)) others_.entries.push_back(i);
   }
-  // In the summit's coordinates, entry i up and its reference down is a vector of at most two ones.
   const auto size = static_cast<Eigen::Index>(others_.entries.size());
-  Matrix moves = Matrix::Zero(summit_.information.rows(), size);
-  for (Eigen::Index k = 0; k < size; ++k) {
-    const std::size_t up = others_.entries[static_cast<std::size_t>(k)];
-    const std::size_t down = others_.references[up / num_states_];
-    const auto rows = static_cast<std::size_t>(moves.rows());
-    if (place_[up] < rows) moves(static_cast<Eigen::Index>(place_[up]), k) += 1.0;
-    if (place_[down] < rows) moves(static_cast<Eigen::Index>(place_[down]), k) -= 1.0;
+  std::vector<Eigen::Index> places;
+  for (const std::size_t i : others_.entries) {
+    places.push_back(static_cast<Eigen::Index>(place_[i]));
   }
-  others_.information = moves.transpose() * summit_.information * moves;
+  others_.information = summit_.information(places, places);
+  if (place_[reference] < coordinates_.size()) {
+    // It was a coordinate: those of its row now take from it, not from the entry.
+    const auto taken = static_cast<Eigen::Index>(place_[reference]);
+    Vector in_row = Vector::Zero(size);
+    for (Eigen::Index k = 0; k < size; ++k) {
+      const std::size_t row = others_.entries[static_cast<std::size_t>(k)] / num_states_;
+      if (row == entry / num_states_) in_row(k) = 1.0;
+    }
+    const Vector cross = summit_.information.col(taken)(places);
+    others_.information -= cross * in_row.transpose() + in_row * cross.transpose();
+    others_.information += summit_.information(taken, taken) * in_row * in_row.transpose();
+  }
   // The curvature at a bound is not that of the way inside: it may even be negative there.
   for (Eigen::Index k = 0; k < size; ++k) {
     if (summit_.at_zero[others_.entries[static_cast<std::size_t>(k)]] == 0) continue;
@@ -149,6 +157,8 @@ ProfileLikelihood::Step ProfileLikelihood::solve(const std::vector<double>& at,
       step.change(k) = held[static_cast<std::size_t>(k)] != 0 ? lowest(k) : 0.0;
     }
     const Vector right = score - others_.information * step.change;
+    const auto dimension = static_cast<double>(free.size());
+    work_ += dimension * dimension * dimension / 3.0 + static_cast<double>(size * size);
     if (!free.empty()) {
       Matrix system = others_.information(free, free);
       const double largest = system.diagonal().cwiseAbs().maxCoeff();
@@ -207,6 +217,7 @@ void ProfileLikelihood::add(const Vector& change, double share, std::vector<doub
 
 ProfileLikelihood::Evaluation ProfileLikelihood::evaluate(const std::vector<double>& at) {
   ++passes_;
+  work_ += work_of_pass_;
   std::vector<double> values = at;
   for (auto row = values.begin(); row != values.end();
        row += static_cast<std::ptrdiff_t>(num_states_)) {
@@ -303,6 +314,7 @@ double ProfileLikelihood::climb(std::vector<double> at) {
 LikelihoodPass ProfileLikelihood::others_pass(const TransitionModel& others, double t,
                                               const PassOptions& options) {
   ++passes_;
+  work_ += work_of_pass_;
   std::vector<double> values(others.values().begin(), others.values().end());
   const std::size_t first = others_.entry / num_states_ * num_states_;
   for (std::size_t i = first; i < first + num_states_; ++i) values[i] *= 1.0 - t;
@@ -352,7 +364,11 @@ double ProfileLikelihood::climb_afresh(const std::vector<double>& at, double rea
 }
 
 double ProfileLikelihood::fall(std::size_t entry, double t) {
-  choose(entry);
+  if (others_.entries.empty() || others_.entry != entry) {
+    choose(entry);
+    unlearnt_ = others_.information;
+  }
+  others_.information = unlearnt_;
   std::vector<double> start = moved_to(t);
   std::vector<double> at = start;
   add(solve(at, predicted_slopes(at), false).change, 1.0, at);

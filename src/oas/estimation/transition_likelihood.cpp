@@ -107,6 +107,56 @@ void TransitionLikelihood::append(std::span<const Action> actions,
   for (std::size_t t = 0; t < actions.size(); ++t) append(actions[t], observations[t]);
 }
 
+void TransitionLikelihood::append(const TransitionLikelihood& other) {
+  OAS_REQUIRE(num_states_ == other.num_states_ && num_actions_ == other.num_actions_ &&
+                  num_observations_ == other.num_observations_ && vectors_ == other.vectors_,
+              "rows of different models cannot be put together");
+  auto run = other.run_starts_.begin();
+  for (std::size_t row = 0; row < other.rows(); ++row) {
+    if (run != other.run_starts_.end() && *run == row) {
+      start_run();
+      ++run;
+    }
+    append_code(other.codes_[row]);
+  }
+  row_emission_.insert(row_emission_.end(), other.row_emission_.begin(), other.row_emission_.end());
+  row_log_largest_.insert(row_log_largest_.end(), other.row_log_largest_.begin(),
+                          other.row_log_largest_.end());
+  missing_vectors_ += other.missing_vectors_;
+}
+
+void TransitionLikelihood::save(ByteWriter& out) const {
+  std::vector<std::uint32_t> codes(rows());
+  for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = codes_[row];
+  out.put_all(codes);
+  out.put_all(run_starts_);
+  out.put_all(row_emission_);
+  out.put_all(row_log_largest_);
+  out.put(static_cast<std::uint64_t>(missing_vectors_));
+}
+
+void TransitionLikelihood::load(ByteReader& in) {
+  clear();
+  const auto codes = in.get_all<std::uint32_t>();
+  const auto starts = in.get_all<std::size_t>();
+  auto run = starts.begin();
+  for (std::size_t row = 0; row < codes.size(); ++row) {
+    OAS_REQUIRE(codes[row] < code_counts_.size(), "saved row {} is {}, of {} kinds", row,
+                codes[row], code_counts_.size());
+    if (run != starts.end() && *run == row) {
+      start_run();
+      ++run;
+    }
+    append_code(codes[row]);
+  }
+  OAS_REQUIRE(run == starts.end() && run_starts_ == starts, "saved run starts are damaged");
+  const std::size_t rows = vectors_ ? codes.size() : 0;
+  row_emission_ = in.get_all<double>(rows * static_cast<std::size_t>(stride_));
+  row_log_largest_ = in.get_all<double>(rows);
+  missing_vectors_ =
+      static_cast<std::size_t>(in.get_integer(0, static_cast<std::int64_t>(codes.size())));
+}
+
 void TransitionLikelihood::clear() {
   codes_.clear();
   run_starts_.clear();

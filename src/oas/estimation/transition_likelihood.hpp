@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
 #include "oas/core/parallel.hpp"
 #include "oas/counts/forgetting.hpp"
@@ -132,6 +133,11 @@ class TransitionLikelihood {
   /// log-likelihood as log c; all 1 where nothing was seen. Throws InvalidArgument when one is
   /// negative or not finite or all are 0. Only for with_vectors(), and no other rows with it.
   void append(Action action, std::span<const double> likelihoods);
+  /// The runs of another one, of the same model, follow.
+  void append(const TransitionLikelihood& other);
+  /// The rows as bytes; load() takes the place of all rows, and throws InvalidArgument.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
   /// Row `index`, as it was appended.
   [[nodiscard]] Action action(std::size_t index) const {
     return Action{static_cast<int>(codes_[index]) / (num_observations_ + 1)};

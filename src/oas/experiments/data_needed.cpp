@@ -8,8 +8,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
-#include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/evidence.hpp"
 
 namespace oas {
 
@@ -179,16 +178,14 @@ std::unique_ptr<ErrorForecast> forecast_moments(const Pomdp& model, const std::s
                                                 const SurveyOptions& options,
                                                 const std::vector<Trajectory>& logs,
                                                 Parallelism parallelism) {
-  const LeftInverses inverses(model);
-  FoldOptions fold;
-  fold.pairing = find_estimator(estimator).pairing;
-  fold.inverse_propensity =
-      model.timing() == Timing::after && find_policy(options.policy.name).reacts;
+  EvidenceOptions settings;
+  settings.actions_ignore_observations = !find_policy(options.policy.name).reacts;
+  const Evidence empty = make_evidence(estimator, model, settings);
   std::vector<MomentSeries> parts(logs.size());
   parallel_for(logs.size(), parallelism, [&](std::size_t r) {
-    PairFolder folder(inverses, model.timing(), fold);
-    folder.add(logs[r].actions, logs[r].observations, logs[r].propensities);
-    parts[r] = folder.finish();
+    Evidence evidence = empty;
+    evidence.add(logs[r]);
+    parts[r] = evidence.moments();
   });
   MomentSeries series;
   for (MomentSeries& part : parts) series.append(std::move(part));
@@ -214,10 +211,11 @@ std::vector<DataNeeded> data_needed(const Pomdp& model, double target,
                                     Parallelism parallelism) {
   std::vector<DataNeeded> result;
   for (const std::string& name : estimators) {
-    const EstimatorKind kind = find_estimator(name).kind;
-    const bool likelihood = kind == EstimatorKind::likelihood;
-    OAS_REQUIRE(likelihood || kind == EstimatorKind::moments,
-                "estimator '{}': the error of moments and likelihood only can be predicted", name);
+    const EstimatorInfo& info = find_estimator(name);
+    const bool likelihood = info.climbs;
+    OAS_REQUIRE(
+        likelihood || (info.reading == Reading::once && info.errors == ErrorSource::batches),
+        "estimator '{}': the error of moments and likelihood only can be predicted", name);
     DataNeeded one{name, std::nullopt, first_reason(model, identifiability, likelihood)};
     if (one.reason.empty()) {
       const std::unique_ptr<ErrorForecast> forecast =

@@ -5,9 +5,8 @@
 #include <numeric>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/row_estimator.hpp"
 
 namespace oas {
 
@@ -17,17 +16,18 @@ constexpr std::size_t kBlockSteps = 1 << 16;
 
 TransitionModel one_estimate(const Pomdp& model, const EmpiricalErrorOptions& options,
                              std::uint32_t replication) {
-  const auto estimator =
-      make_row_estimator(options.estimator, model, find_policy(options.policy.name).reacts,
-                         Rng({options.seed, replication, Role::estimation}));
+  EvidenceOptions settings;
+  settings.actions_ignore_observations = !find_policy(options.policy.name).reacts;
+  settings.stream = {options.seed, replication, Role::estimation};
+  Evidence evidence = make_evidence(options.estimator, model, settings);
   ClosedLoop loop(model, options.policy, options.seed, replication);
   Trajectory block;
   for (std::size_t done = 0; done < options.steps; done += block.size()) {
     block.clear();
     loop.advance(std::min(kBlockSteps, options.steps - done), block);
-    estimator->add(block);
+    evidence.add(block);
   }
-  return estimator->estimate().transition;
+  return evidence.estimate(EstimateOptions::bare()).transition;
 }
 
 }  // namespace

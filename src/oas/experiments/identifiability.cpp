@@ -8,6 +8,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/linear_algebra.hpp"
+#include "oas/counts/row_pairing.hpp"
 #include "oas/theory/revealing.hpp"
 
 namespace oas {
@@ -31,8 +32,9 @@ std::string blind_reason(const Pomdp& model, const std::vector<Action>& blind, A
 void judge_moments(const Pomdp& model, const SurveyOptions& options, Identifiability& result) {
   const std::vector<Action> blind = analyse_sensors(model.sensors()).blind_actions();
   const double floor = options.policy.min_action_probability.value_or(1.0);
-  const bool certain = model.timing() == Timing::after && model.num_actions() > 1 &&
-                       find_policy(options.policy.name).reacts && floor <= 0.0;
+  const bool certain = weights_by_propensity(model.timing(), model.num_actions(),
+                                             find_policy(options.policy.name).reacts) &&
+                       floor <= 0.0;
   for (RowIdentifiability& row : result.rows) {
     if (row.visits == 0.0) {
       row.moments = "it is never visited";

@@ -8,9 +8,8 @@
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/core/version.hpp"
-#include "oas/experiments/log_likelihood.hpp"
+#include "oas/io/log_files.hpp"
 #include "oas/io/log_labels.hpp"
-#include "oas/io/log_reader.hpp"
 #include "oas/io/model_file.hpp"
 #include "oas/model/model_json.hpp"
 
@@ -106,9 +105,13 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
     }
     SensorCounter counter(model);
     for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+      std::size_t first = 0;
       by_runs(
-          block, [&] { counter.start_run(); },
-          [&](std::size_t first, std::size_t count) { counter.add(block.rows, first, count); });
+          block.view(), [&] { counter.start_run(); },
+          [&](const RowBlock& rows) {
+            counter.add(block.rows, first, rows.size());
+            first += rows.size();
+          });
       const std::lock_guard lock(progress_mutex);
       if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
     }

@@ -1,246 +1,127 @@
 #include "oas/experiments/log_estimation.hpp"
 
-#include <filesystem>
 #include <mutex>
-#include <optional>
-#include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/counts/pair_folder.hpp"
-#include "oas/counts/soft_pairs.hpp"
-#include "oas/counts/weighted_pairs.hpp"
-#include "oas/estimation/confidence_region.hpp"
-#include "oas/estimation/estimators.hpp"
-#include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/estimation/oas.hpp"
-#include "oas/estimation/particle.hpp"
-#include "oas/estimation/uncertain_sensors.hpp"
-#include "oas/estimation/weighted_likelihood.hpp"
-#include "oas/experiments/detail/log_fit.hpp"
-#include "oas/experiments/detail/log_settings.hpp"
 #include "oas/experiments/log_bootstrap.hpp"
-#include "oas/experiments/log_likelihood.hpp"
 #include "oas/experiments/log_sensors.hpp"
-#include "oas/experiments/log_structure.hpp"
-#include "oas/experiments/log_triples.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/io/log_files.hpp"
 
 namespace oas {
 
 namespace {
 
-// Sums over the files in their order, with weights by age now that the end is known.
-MomentSeries pooled(std::vector<MomentSeries> parts, const LogEstimationOptions& options) {
-  MomentSeries series;
-  for (MomentSeries& part : parts) series.append(std::move(part));
-  series.forget(options.forgetting);
-  return series;
+// Throws InvalidArgument when an option is wrong, or not one that the estimator looks at.
+void require_used(const EstimatorInfo& info, const LogEstimationOptions& options) {
+  OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
+  OAS_REQUIRE(options.forgetting.active() || options.forgetting.age == Age::unsaid,
+              "the age of rows matters only with a half-life or a window");
+  OAS_REQUIRE(
+      options.structure.empty() || info.climbs,
+      "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
+      info.name);
+  OAS_REQUIRE(options.prior == 0.0 || info.climbs,
+              "estimator '{}' cannot use a prior of {} transitions per entry; only the likelihood "
+              "estimators do: oas-ml, em",
+              info.name, options.prior);
 }
 
-void add_effective_rows(const LogEstimationOptions& options, const RunLengths& runs,
-                        TransitionEstimate& estimate) {
-  if (options.forgetting.active()) {
-    estimate.effective_rows = options.forgetting.effective_rows(runs);
-  }
-}
-
-MomentSeries fold_file(const std::string& path, const Pomdp& model, const LeftInverses& inverses,
-                       const FoldOptions& options, const RowsRead& progress) {
-  LogReader reader(path, model);
-  detail::require_propensity(reader, options);
-  PairFolder folder(inverses, model.timing(), options);
-  LogBlock block;
-  while (reader.read_block(block, kLogBlockRows)) {
-    fold_block(block, block.rows.propensities, folder);
-    if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
-  }
-  return folder.finish();
-}
-
-// The moments of all files, by these inverses and weights.
-TransitionEstimate estimate_by_pairs(const Pomdp& model, const LeftInverses& inverses,
-                                     const FoldOptions& fold, std::span<const std::string> paths,
-                                     const LogEstimationOptions& options, Parallelism parallelism,
-                                     const RowsRead& progress) {
-  const OasOptions oas_options = detail::moment_settings(options);
-  std::vector<MomentSeries> parts(paths.size());
-  parallel_for(paths.size(), parallelism, [&](std::size_t i) {
-    parts[i] = fold_file(paths[i], model, inverses, fold, progress);
-  });
-  const MomentSeries series = pooled(std::move(parts), options);
-  detail::check_positivity(series, fold, nullptr);
-  TransitionEstimate estimate = estimate_oas(series, inverses, model, oas_options);
-  add_effective_rows(options, series.run_lengths, estimate);
-  detail::check_positivity(series, fold, &estimate);
-  if (options.error_bars != ErrorBars::asymptotic) {
-    bootstrap_moments({model, inverses, fold}, series, paths, options, parallelism, estimate);
-  }
-  return estimate;
-}
-
-TransitionEstimate estimate_by_moments(const Pomdp& model, std::span<const std::string> paths,
-                                       const LogEstimationOptions& options, Parallelism parallelism,
-                                       const RowsRead& progress) {
-  const FoldOptions fold = detail::fold_options(model, options);
-  const bool soft = find_estimator(options.estimator).soft;
-  return estimate_by_pairs(model, soft ? soft_inverses(model) : LeftInverses(model), fold, paths,
-                           options, parallelism, progress);
-}
-
-// Files are read twice: for the weights, and for the moments.
-TransitionEstimate estimate_by_weighted_moments(const Pomdp& model,
-                                                std::span<const std::string> paths,
-                                                const LogEstimationOptions& options,
-                                                Parallelism parallelism, const RowsRead& progress) {
-  for (const std::string& path : paths) {
-    OAS_REQUIRE(path != "-" && !std::filesystem::is_fifo(path),
-                "{}: estimator {} reads a log twice, which a pipe does not allow. Put it into a "
-                "file, or take oas-overlap",
-                input_name(path), options.estimator);
-  }
-  std::vector<ObservationMarginals> readings(paths.size());
-  parallel_for(paths.size(), parallelism, [&](std::size_t i) {
-    readings[i] = ObservationMarginals(model.num_actions(), model.num_observations());
-    LogReader reader(paths[i], model);
-    for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
-      readings[i].add(block.rows.actions, block.rows.observations, block.rows.propensities);
-    }
-  });
-  ObservationMarginals marginals;
-  for (const ObservationMarginals& reading : readings) marginals.add(reading);
-  WeightedPairs weights = weighted_pairs(model, marginals, !options.actions_ignore_observations);
-  weights.fold.forgetting = options.forgetting;
-  return estimate_by_pairs(model, weights.inverses, weights.fold, paths, options, parallelism,
-                           progress);
-}
-
-// Moments for a start: weighted where the log has propensities, and good enough where it has none.
-TransitionEstimate estimate_by_likelihood(const Pomdp& given, std::span<const std::string> paths,
-                                          const LogEstimationOptions& options,
-                                          Parallelism parallelism, const RowsRead& progress) {
-  const EstimatorInfo& info = find_estimator(options.estimator);
-  const LikelihoodEstimatorOptions settings = detail::likelihood_settings(options);
-  const bool uncertain = sensor_treatment(given, options).uncertain;
-  const Pomdp model = uncertain ? UncertainSensors::opened(given) : given;
-  const bool moments = info.refine && !has_blind_sensor(model);
-  std::optional<LeftInverses> inverses;
-  std::optional<PairFolder> folder;
-  if (moments) {
-    inverses.emplace(model);
-    folder.emplace(*inverses, model.timing(), detail::fold_options(model, options));
-  }
-  const LogLikelihood log(model, paths, options.memory_limit, moments ? &*folder : nullptr,
-                          progress);
-  TransitionModel start = TransitionModel::uniform(model.num_states(), model.num_actions());
-  if (moments) {
-    MomentSeries series = folder->finish();
-    series.forget(options.forgetting);
-    if (!series.batches.empty()) start = estimate_oas(series, *inverses, model).transition;
-  }
-  const std::vector<TransitionModel> starts =
-      info.refine ? likelihood_starts(model, start) : std::vector<TransitionModel>{start};
-  if (!options.structure.empty()) {
-    require_possible(log, paths, model, options.structure, parallelism);
-  }
-  const LikelihoodRows rows =
-      with_forgetting(log.rows(parallelism), options.forgetting, log.run_lengths());
-  TransitionEstimate estimate = uncertain ? estimate_with_sensors(rows, starts, model, settings)
-                                          : estimate_likelihood(rows, starts, model, settings);
-  if (options.error_bars != ErrorBars::asymptotic) {
-    bootstrap_likelihood(model, log, settings.climb, options, parallelism, estimate);
-  }
-  // Older rows need not fit, nor need any where a prior has its say.
-  if (options.forgetting.active() || options.prior > 0.0) return estimate;
-  detail::add_sensor_fit(log, model, settings, parallelism, estimate);
-  return estimate;
-}
-
-// What only logs of finite observations can have, beside detail::require_used().
-void require_usable(const EstimatorInfo& info, const LogEstimationOptions& options) {
-  options.forgetting.validate();
-  OAS_REQUIRE(!options.forgetting.active() ||
-                  (info.kind != EstimatorKind::posterior && info.kind != EstimatorKind::spectral),
-              "estimator '{}' has no weights by age; moments and likelihood do", info.name);
-  OAS_REQUIRE(!options.forgetting.active() || options.error_bars == ErrorBars::asymptotic,
-              "bootstraps do not support weights by age; use asymptotic error bars");
-  OAS_REQUIRE(options.structure.empty() || options.error_bars == ErrorBars::asymptotic,
-              "bootstraps do not support a structure; use asymptotic error bars");
-  OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic || info.kind == EstimatorKind::moments ||
-                  info.kind == EstimatorKind::likelihood,
-              "error bars '{}' are not available for estimator '{}'", to_string(options.error_bars),
-              options.estimator);
-}
-
-TransitionEstimate estimate_by_particles(const Pomdp& model, std::span<const std::string> paths,
-                                         const LogEstimationOptions& options,
-                                         const RowsRead& progress) {
-  ParticleEstimateOptions settings;
-  settings.name = options.estimator;
-  settings.confidence = options.confidence;
-  settings.posterior = options.particles;
-  ParticleEstimator estimator(model, settings, Rng({options.seed, 0, Role::bootstrap}));
-  LogBlock block;
-  for (const std::string& path : paths) {
-    LogReader reader(path, model);
-    estimator.start_run();
-    while (reader.read_block(block, kLogBlockRows)) {
-      const std::span<const Action> actions(block.rows.actions);
-      const std::span<const Observation> observations(block.rows.observations);
-      by_runs(
-          block, [&] { estimator.start_run(); },
-          [&](std::size_t first, std::size_t count) {
-            estimator.add(actions.subspan(first, count), observations.subspan(first, count));
-          });
-      progress(static_cast<std::int64_t>(block.rows.size()));
-    }
-  }
-  TransitionEstimate estimate = estimator.finish();
-  add_bonferroni_regions(estimate.transition.values(), estimate);
-  return estimate;
-}
-
-TransitionEstimate estimate_by_kind(const Pomdp& model, std::span<const std::string> paths,
-                                    const LogEstimationOptions& options, Parallelism parallelism,
-                                    const RowsRead& progress) {
-  switch (find_estimator(options.estimator).kind) {
-    case EstimatorKind::moments:
-      return estimate_by_moments(model, paths, options, parallelism, progress);
-    case EstimatorKind::weighted:
-      return estimate_by_weighted_moments(model, paths, options, parallelism, progress);
-    case EstimatorKind::likelihood:
-      return estimate_by_likelihood(model, paths, options, parallelism, progress);
-    case EstimatorKind::posterior:
-      return estimate_by_particles(model, paths, options, progress);
-    case EstimatorKind::spectral:
-      return estimate_spectral_from_logs(model, paths, parallelism, progress);
-  }
-  return {};
-}
-
-}  // namespace
-
-TransitionEstimate estimate_from_logs(const Pomdp& model, std::span<const std::string> paths,
-                                      const LogEstimationOptions& options, Parallelism parallelism,
-                                      const RowsRead& progress) {
-  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
-  const EstimatorInfo& info = find_estimator(options.estimator);
+void require_finite(const EstimatorInfo& info, const Pomdp& model,
+                    const LogEstimationOptions& options) {
   const double entries =
       static_cast<double>(model.num_actions()) * model.num_states() * model.num_states();
   OAS_REQUIRE(entries <= static_cast<double>(TransitionModel::kMaxTable),
               "{} states and {} actions make a transition model of {:.0f} entries, more than the "
               "limit of {}",
               model.num_states(), model.num_actions(), entries, TransitionModel::kMaxTable);
-  detail::require_used(info, options);
-  require_usable(info, options);
+  require_used(info, options);
+  options.forgetting.validate();
+  const bool bootstrap = options.error_bars != ErrorBars::asymptotic;
+  OAS_REQUIRE(!options.forgetting.active() || info.forgets,
+              "estimator '{}' has no weights by age; moments and likelihood do", info.name);
+  OAS_REQUIRE(!options.forgetting.active() || !bootstrap,
+              "bootstraps do not support weights by age; use asymptotic error bars");
+  OAS_REQUIRE(options.structure.empty() || !bootstrap,
+              "bootstraps do not support a structure; use asymptotic error bars");
+  OAS_REQUIRE(!bootstrap || info.bootstraps, "error bars '{}' are not available for estimator '{}'",
+              to_string(options.error_bars), options.estimator);
+}
+
+void require_continuous(const EstimatorInfo& info, const LogEstimationOptions& options) {
+  OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic,
+              "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
+  require_used(info, options);
+  OAS_REQUIRE(options.sensors == SensorUse::automatic,
+              "only sensors of finite observations are calibrated on labelled rows, and can be "
+              "uncertain or exact");
+  OAS_REQUIRE(!options.forgetting.active(),
+              "weights by age need finite observations; oas discretise makes such");
+  OAS_REQUIRE(info.readings != Readings::cells_in_memory,
+              "estimator {} needs finite observations: oas discretise makes a model and a log with "
+              "such; oas-ml, oas-soft, oas-overlap and oas take real-valued ones",
+              options.estimator);
+}
+
+EvidenceOptions evidence_options(const LogEstimationOptions& options, bool uncertain) {
+  EvidenceOptions evidence;
+  evidence.actions_ignore_observations = options.actions_ignore_observations;
+  evidence.forgetting = options.forgetting;
+  evidence.memory_limit = options.memory_limit;
+  evidence.uncertain_sensors = uncertain;
+  evidence.cells = options.cells;
+  evidence.particles = options.particles;
+  // What was always drawn for: a posterior by the user's seed, a decomposition by the same one.
+  const bool posterior = find_estimator(options.estimator).errors == ErrorSource::posterior;
+  if (posterior) evidence.stream = {options.seed, 0, Role::bootstrap};
+  return evidence;
+}
+
+EstimateOptions estimate_options(const LogEstimationOptions& options, Parallelism parallelism,
+                                 const RowsRead& progress) {
+  EstimateOptions estimate;
+  estimate.confidence = options.confidence;
+  estimate.prior = options.prior;
+  estimate.structure = options.structure;
+  estimate.parallelism = parallelism;
+  estimate.progress = progress;
+  return estimate;
+}
+
+}  // namespace
+
+TransitionEstimate estimate_from_logs(const RowModel& model, std::span<const std::string> paths,
+                                      const LogEstimationOptions& options, Parallelism parallelism,
+                                      const RowsRead& progress) {
+  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+  const EstimatorInfo& info = find_estimator(options.estimator);
+  const auto* finite = std::get_if<Pomdp>(&model);
+  SensorTreatment sensors;
+  if (finite != nullptr) {
+    require_finite(info, *finite, options);
+    sensors = sensor_treatment(*finite, options);
+  } else {
+    require_continuous(info, options);
+  }
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);
     if (progress) progress(rows);
   };
-  const SensorTreatment sensors = sensor_treatment(model, options);
-  TransitionEstimate estimate = estimate_by_kind(model, paths, options, parallelism, report);
+  Evidence evidence =
+      make_evidence(options.estimator, model, evidence_options(options, sensors.uncertain));
+  const auto source = std::visit(
+      [&](const auto& any) { return std::make_unique<LogFiles>(any, paths, report); }, model);
+  evidence.read(*source, parallelism);
+  const EstimateOptions asked = estimate_options(options, parallelism, report);
+  TransitionEstimate estimate = evidence.estimate(asked);
+  if (options.error_bars != ErrorBars::asymptotic) {
+    bootstrap_errors(evidence, *finite, *source, options, asked, estimate);
+  }
+  evidence.check(asked, estimate);
   if (!sensors.warning.empty()) estimate.warnings.push_back(sensors.warning);
-  warn_of_poor_rows(model, estimate);
+  warn_of_poor_rows(finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain(),
+                    estimate);
   return estimate;
 }
 

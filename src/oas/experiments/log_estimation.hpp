@@ -2,22 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 
 #include "oas/core/parallel.hpp"
 #include "oas/counts/forgetting.hpp"
 #include "oas/estimation/bootstrap.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/estimation/transition_structure.hpp"
-#include "oas/model/pomdp.hpp"
+#include "oas/model/row_source.hpp"
+#include "oas/theory/cell_search.hpp"
 
 namespace oas {
-
-/// Rows of a log that are read at a time.
-inline constexpr std::size_t kLogBlockRows = 1 << 16;
 
 /// What to make of the labelled rows behind a model's sensors (Pomdp::observation_counts).
 enum class SensorUse {
@@ -48,15 +46,12 @@ struct LogEstimationOptions {
   SensorUse sensors = SensorUse::automatic;
   ParticleOptions particles;  ///< of the estimator `particle`
   std::uint64_t seed = 1;     ///< of its random numbers, and of a bootstrap's
+  CellSearchOptions cells;    ///< of real-valued observations, where moments need finite ones
 };
-
-/// Called now and then with the number of rows read since the last call; from any thread, one at a
-/// time.
-using RowsRead = std::function<void(std::int64_t rows)>;
 
 /// Estimates the transition model from any number of log files, each of any length, and the sensors
 /// of `model` (its own transition, if any, is not looked at), in constant memory. Same bits for any
-/// number of threads.
+/// number of threads, and however the runs are dealt out to files.
 /// Moments: files are read once, in parallel. Throws InvalidArgument that explains itself when the
 /// log cannot identify the model: an `after` log without propensities, or whose propensities are
 /// all 1, from a policy that may react.
@@ -66,7 +61,14 @@ using RowsRead = std::function<void(std::int64_t rows)>;
 /// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that
 /// the sensors, or all transitions that options.structure allows, rule out.
 /// Posterior: files are read once, in their order, by one thread; valid under every policy.
-[[nodiscard]] TransitionEstimate estimate_from_logs(const Pomdp& model,
+///
+/// Real-valued observations, and logs that bring likelihoods: likelihood takes every row with its
+/// likelihoods, started at the soft moments; soft moments (oas-soft) take the mean matrices from
+/// the densities, or where the log brings likelihoods from its rows (those that fit into
+/// options.memory_limit), and error bars then leave out what is not known about them; moments work
+/// on options.cells, which a log with likelihoods does not allow. The other estimators throw
+/// InvalidArgument: they need finite observations.
+[[nodiscard]] TransitionEstimate estimate_from_logs(const RowModel& model,
                                                     std::span<const std::string> paths,
                                                     const LogEstimationOptions& options,
                                                     Parallelism parallelism = {},

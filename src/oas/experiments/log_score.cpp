@@ -7,7 +7,7 @@
 #include "oas/belief/filter.hpp"
 #include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/io/log_files.hpp"
 
 namespace oas {
 

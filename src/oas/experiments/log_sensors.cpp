@@ -11,7 +11,7 @@ namespace {
 // Why sensors cannot be uncertain; empty: they can.
 std::string hindrance(const Pomdp& model, const LogEstimationOptions& options) {
   const EstimatorInfo& info = find_estimator(options.estimator);
-  if (info.kind != EstimatorKind::likelihood) {
+  if (!info.climbs) {
     return fmt::format("estimator '{}' cannot allow for it, oas-ml and em can", info.name);
   }
   if (options.forgetting.active()) return "weights by age do not go together with it";

@@ -30,6 +30,14 @@ void LogBlock::clear() {
   likelihoods.clear();
 }
 
+RowBlock LogBlock::view() const {
+  RowBlock block(rows);
+  block.readings = readings;
+  block.likelihoods = likelihoods;
+  block.run_starts = run_starts;
+  return block;
+}
+
 class LogReader::Impl {
  public:
   Impl(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model)

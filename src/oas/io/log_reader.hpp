@@ -8,6 +8,7 @@
 #include "oas/io/byte_source.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/row_block.hpp"
 #include "oas/model/trajectory.hpp"
 
 namespace oas {
@@ -24,6 +25,9 @@ struct LogBlock {
 
   /// Empties the block and keeps its memory.
   void clear();
+
+  /// A view of the rows, as estimators take them.
+  [[nodiscard]] RowBlock view() const;
 
   friend bool operator==(const LogBlock&, const LogBlock&) = default;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "oas/core/checks.hpp"
@@ -25,18 +26,15 @@ void OnlineMoments::add(const Choice& choice, Observation observation) {
   check_observation(observation, inverses_.num_observations());
   const PairRow row{choice.action, observation};
   const bool seen = observation != kMissing;
-  if (previous_ && seen && !(pairing_ == Pairing::disjoint && first_of_pair_)) {
-    const double weight = timing_ == Timing::after ? 1.0 / choice.propensity : 1.0;
-    add_pair(*previous_, row, weight, inverses_, timing_, moments_);
+  if (pairing_.next(seen)) {
+    const bool weighted = weights_by_propensity(timing_, inverses_.num_actions(), true);
+    add_pair(previous_, row, weighted ? 1.0 / choice.propensity : 1.0, inverses_, timing_,
+             moments_);
   }
-  previous_ = seen ? std::optional(row) : std::nullopt;
-  first_of_pair_ = !first_of_pair_;
+  previous_ = row;
 }
 
-void OnlineMoments::start_run() {
-  previous_.reset();
-  first_of_pair_ = true;
-}
+void OnlineMoments::start_run() { pairing_.start_run(); }
 
 void OnlineMoments::clear() {
   moments_.clear();
@@ -53,10 +51,11 @@ TransitionEstimate OnlineMoments::estimate(const Pomdp& sensors, Episode& episod
 }
 
 Json OnlineMoments::save() const {
-  Json state = {
-      {"sums", moments_.sums}, {"pairs", moments_.pairs}, {"first_of_pair", first_of_pair_}};
-  if (previous_) {
-    state["previous"] = {previous_->action.value(), previous_->observation.value()};
+  Json state = {{"sums", moments_.sums},
+                {"pairs", moments_.pairs},
+                {"first_of_pair", pairing_.first_of_pair()}};
+  if (pairing_.previous()) {
+    state["previous"] = {previous_.action.value(), previous_.observation.value()};
   }
   return state;
 }
@@ -89,9 +88,9 @@ void OnlineMoments::load(const JsonView& state) {
     }
     previous = PairRow{rows.front().action, rows.front().observation};
   }
-  first_of_pair_ = state.at("first_of_pair").as_bool();
+  pairing_.restore(previous.has_value(), state.at("first_of_pair").as_bool());
   moments_ = std::move(loaded);
-  previous_ = previous;
+  if (previous) previous_ = *previous;
 }
 
 }  // namespace oas

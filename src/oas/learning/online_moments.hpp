@@ -1,12 +1,12 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 
 #include "oas/core/json_text.hpp"
 #include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_counts.hpp"
 #include "oas/counts/pair_moments.hpp"
+#include "oas/counts/row_pairing.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/learning/episode.hpp"
 #include "oas/model/pomdp.hpp"
@@ -15,8 +15,8 @@
 namespace oas {
 
 /// The moments of an agent's own rows, pair by pair as they come: what PairFolder does for logs,
-/// without batches and with a state that can be saved at any row. In `after` timing pairs are
-/// weighted by 1/propensity, which the agent knows.
+/// without batches and with a state that can be saved at any row. An agent reacts and knows its
+/// propensities, by which pairs are weighted where weights_by_propensity().
 class OnlineMoments {
  public:
   OnlineMoments(const Pomdp& sensors, Pairing pairing);
@@ -43,10 +43,9 @@ class OnlineMoments {
 
   LeftInverses inverses_;
   Timing timing_;
-  Pairing pairing_;
+  RowPairing pairing_;
   PairMoments moments_;
-  std::optional<PairRow> previous_;
-  bool first_of_pair_ = true;
+  PairRow previous_{};
 };
 
 }  // namespace oas

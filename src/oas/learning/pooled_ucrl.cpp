@@ -28,7 +28,7 @@ constexpr double kShareOfUniform = 0.02;
 
 double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
   const bool weighted = estimator == PooledEstimator::moments &&
-                        sensors.timing() == Timing::after && sensors.num_actions() > 1;
+                        weights_by_propensity(sensors.timing(), sensors.num_actions(), true);
   return weighted ? default_floor(sensors.num_actions()) : 0.0;
 }
 
@@ -36,8 +36,9 @@ double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
 
 void PooledUcrlOptions::validate(const Pomdp& sensors) const {
   acting.validate(sensors);
-  OAS_REQUIRE(estimator == PooledEstimator::likelihood || sensors.timing() == Timing::before ||
-                  sensors.num_actions() == 1 || !acting.iota || *acting.iota > 0.0,
+  OAS_REQUIRE(estimator == PooledEstimator::likelihood ||
+                  !weights_by_propensity(sensors.timing(), sensors.num_actions(), true) ||
+                  !acting.iota || *acting.iota > 0.0,
               "iota is {}; in `after` timing moments are weighted by 1/propensity and need a "
               "positive floor; oas-ucrl-ml does not",
               *acting.iota);

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
-#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/continuous_rows.hpp"
+#include "oas/io/log_reader.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/continuous_loop.hpp"
 #include "oas/simulation/policies.hpp"
@@ -61,7 +60,7 @@ Method read_method(const std::string& text) {
     return method;
   }
   const EstimatorInfo& info = find_estimator(text);
-  OAS_REQUIRE(info.kind == EstimatorKind::likelihood || info.soft,
+  OAS_REQUIRE(info.readings == Readings::as_they_are,
               "method '{}' needs cells; write {}-random-6 or {}-refined-6", text, text, text);
   return {text, text, {}};
 }
@@ -154,10 +153,13 @@ ResultRows run_continuous(const Task& task, std::uint32_t replication, const Tas
   PolicyOptions policy;
   policy.name = read.policy;
   if (policy.name == "belief") policy.own_transition = instance.policy_model;
-  std::vector<std::unique_ptr<ContinuousRowEstimator>> estimators;
+  std::vector<Evidence> estimators;
   for (const Method& method : read.methods) {
-    estimators.push_back(make_continuous_row_estimator(method.estimator, model,
-                                                       policy.name == "belief", method.cells));
+    EvidenceOptions settings;
+    settings.actions_ignore_observations = policy.name != "belief";
+    settings.cells = method.cells;
+    settings.stream = {0, 0, Role::estimation};
+    estimators.push_back(make_evidence(method.estimator, model, settings));
   }
   ContinuousLoop loop(model, policy, task.seed, replication);
   ResultRows rows;
@@ -169,12 +171,12 @@ ResultRows run_continuous(const Task& task, std::uint32_t replication, const Tas
       block.clear();
       const auto count = std::min<std::int64_t>(kContinuousBlock, 2 * pairs - steps);
       loop.advance(static_cast<std::size_t>(count), block.rows, block.readings, &block.likelihoods);
-      for (const auto& estimator : estimators) estimator->add(block);
+      for (Evidence& estimator : estimators) estimator.add(block.view());
       steps += count;
     }
     for (std::size_t i = 0; i < estimators.size(); ++i) {
       context.check();
-      const TransitionEstimate estimate = estimators[i]->estimate();
+      const TransitionEstimate estimate = estimators[i].estimate(EstimateOptions::bare());
       const double error =
           transition_error(model.chain().transition(), estimate.transition).frobenius;
       const double alpha = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/estimators.hpp"
-#include "oas/experiments/row_estimator.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/study/coverage_tally.hpp"
 #include "oas/study/detail/coverage_report.hpp"
@@ -78,10 +77,11 @@ struct CoverageTask {
   std::string model_name;
   Pomdp model;
   LogShape shape;
-  RowEstimatorOptions options;
+  EvidenceOptions settings;
   std::string estimator;
   double iota = 0.0;
   std::uint32_t logs = 0;
+  double confidence = 0.95;
 };
 
 Pomdp coverage_model(const std::string& name, const TaskSettings& settings) {
@@ -102,10 +102,11 @@ std::int64_t ranged(const TaskSettings& settings, const char* name, std::int64_t
 CoverageTask read_coverage(const Task& task) {
   const TaskSettings& settings = task.settings;
   const std::string name = settings.text("model", "corner/minimal");
-  CoverageTask read{name, coverage_model(name, settings), {}, {}, {}, 0.0, 0};
+  CoverageTask read{name, coverage_model(name, settings), {}, {}, {}, 0.0, 0, 0.95};
   read.shape.policy.name = settings.text("policy", "uniform");
-  read.options.reacts = find_policy(read.shape.policy.name).reacts;
-  if (read.options.reacts) {
+  const bool reacts = find_policy(read.shape.policy.name).reacts;
+  read.settings.actions_ignore_observations = !reacts;
+  if (reacts) {
     read.iota = floor_setting(settings, read.model.num_actions());
     read.shape.policy.min_action_probability = read.iota;
   }
@@ -115,12 +116,11 @@ CoverageTask read_coverage(const Task& task) {
   OAS_REQUIRE(length != 1, "run_length is 1; a run of one row tells nothing of transitions");
   read.shape.run_length = static_cast<std::size_t>(length);
   read.shape.seed = task.seed;
-  read.options.error_bars = true;
-  read.options.confidence = settings.number("confidence", 0.95);
-  OAS_REQUIRE(read.options.confidence > 0.0 && read.options.confidence < 1.0,
-              "confidence is {}; it must lie strictly between 0 and 1", read.options.confidence);
+  read.confidence = settings.number("confidence", 0.95);
+  OAS_REQUIRE(read.confidence > 0.0 && read.confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", read.confidence);
   read.estimator = settings.text("estimator", "oas-ml");
-  OAS_REQUIRE(find_estimator(read.estimator).kind != EstimatorKind::spectral,
+  OAS_REQUIRE(find_estimator(read.estimator).errors != ErrorSource::none,
               "estimator '{}' has no error bars", read.estimator);
   read.logs = static_cast<std::uint32_t>(ranged(settings, "logs", 100, 1, 100'000));
   return read;
@@ -129,13 +129,12 @@ CoverageTask read_coverage(const Task& task) {
 // An estimator that cannot take the model's sensors says so here, not in every log.
 void check_coverage(const Task& task) {
   const CoverageTask read = read_coverage(task);
-  static_cast<void>(make_row_estimator(read.estimator, read.model, read.options, Rng({})));
+  static_cast<void>(make_evidence(read.estimator, read.model, read.settings));
 }
 
 double coverage_cost(const Task& task) {
   const CoverageTask read = read_coverage(task);
-  const EstimatorKind kind = find_estimator(read.estimator).kind;
-  const bool moments = kind == EstimatorKind::moments || kind == EstimatorKind::weighted;
+  const bool moments = find_estimator(read.estimator).errors == ErrorSource::batches;
   const double states = read.model.num_states();
   const double passes = moments ? 10.0 : 200.0;
   const double per_log = 1e4 + passes * states * states * static_cast<double>(read.shape.rows);
@@ -155,14 +154,18 @@ void judge_log(const CoverageTask& read, std::uint32_t log, const TaskContext& c
                CoverageTally& tally) {
   const std::vector<Trajectory> runs = simulate_runs(read.model, read.shape, log);
   try {
-    const auto estimator = make_row_estimator(read.estimator, read.model, read.options,
-                                              Rng({read.shape.seed, log, Role::estimation}));
+    EvidenceOptions settings = read.settings;
+    settings.stream = {read.shape.seed, log, Role::estimation};
+    Evidence evidence = make_evidence(read.estimator, read.model, settings);
     for (const Trajectory& run : runs) {
       context.check();
-      estimator->start_run();
-      estimator->add(run);
+      evidence.start_run();
+      evidence.add(run);
     }
-    tally.add(estimator->estimate(), log_facts(read.model, runs));
+    EstimateOptions asked;
+    asked.confidence = read.confidence;
+    asked.parallelism = {1};
+    tally.add(evidence.estimate(asked), log_facts(read.model, runs));
   } catch (const std::exception& error) {
     tally.add_failure(error.what());
   }
@@ -175,11 +178,11 @@ class CoverageRows {
     set(common_, "model", read.model_name);
     set(common_, "timing", std::string(to_string(read.model.timing())));
     set(common_, "policy", read.shape.policy.name);
-    if (read.options.reacts) set(common_, "iota", read.iota);
+    if (!read.settings.actions_ignore_observations) set(common_, "iota", read.iota);
     set(common_, "rows", static_cast<std::int64_t>(read.shape.rows));
     set(common_, "run_length", static_cast<std::int64_t>(read.shape.run_length));
     set(common_, "estimator", read.estimator);
-    set(common_, "confidence", read.options.confidence);
+    set(common_, "confidence", read.confidence);
   }
 
   ResultRows of(const CoverageTally& tally) {

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/experiments/data_needed.hpp"
-#include "oas/experiments/row_estimator.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/study/detail/task_kinds.hpp"
@@ -106,10 +105,12 @@ RandomPomdp draw_instance(const Task& task, const EfficiencyTask& read, std::uin
 std::vector<double> errors_on_log(const Task& task, const EfficiencyTask& read,
                                   const RandomPomdp& instance, std::uint32_t stream,
                                   const TaskContext& context) {
-  std::vector<std::unique_ptr<RowEstimator>> estimators;
+  EvidenceOptions settings;
+  settings.actions_ignore_observations = !read.reacts;
+  settings.stream = {task.seed, stream, Role::estimation};
+  std::vector<Evidence> estimators;
   for (const std::string& name : read.estimators) {
-    estimators.push_back(make_row_estimator(name, instance.model, read.reacts,
-                                            Rng({task.seed, stream, Role::estimation})));
+    estimators.push_back(make_evidence(name, instance.model, settings));
   }
   ClosedLoop loop(instance.model, read.policy, task.seed, stream);
   Trajectory block;
@@ -117,13 +118,13 @@ std::vector<double> errors_on_log(const Task& task, const EfficiencyTask& read,
     context.check();
     block.clear();
     loop.advance(std::min(kAtOnce, read.steps - done), block);
-    for (const auto& estimator : estimators) estimator->add(block);
+    for (Evidence& estimator : estimators) estimator.add(block);
   }
   std::vector<double> errors;
-  for (const auto& estimator : estimators) {
+  for (const Evidence& estimator : estimators) {
     context.check();
-    errors.push_back(
-        transition_error(instance.model.transition(), estimator->estimate().transition).frobenius);
+    const TransitionEstimate estimate = estimator.estimate(EstimateOptions::bare());
+    errors.push_back(transition_error(instance.model.transition(), estimate.transition).frobenius);
   }
   return errors;
 }

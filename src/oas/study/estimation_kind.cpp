@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/row_estimator.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/study/detail/task_kinds.hpp"
 #include "oas/study/instance.hpp"
@@ -91,10 +89,12 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
   const Instance instance = make_instance(read.instance, replication);
   const Pomdp& model = instance.model;
   if (read.wrong_model) read.policy.own_transition = instance.policy_model;
-  std::vector<std::unique_ptr<RowEstimator>> estimators;
+  EvidenceOptions settings;
+  settings.actions_ignore_observations = !read.reacts;
+  settings.stream = {task.seed, replication, Role::estimation};
+  std::vector<Evidence> estimators;
   for (const std::string& name : read.estimators) {
-    estimators.push_back(make_row_estimator(name, model, read.reacts,
-                                            Rng({task.seed, replication, Role::estimation})));
+    estimators.push_back(make_evidence(name, model, settings));
   }
   ClosedLoop loop(model, read.policy, task.seed, replication);
   const ResultRow common =
@@ -108,12 +108,12 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
       block.clear();
       loop.advance(static_cast<std::size_t>(std::min<std::int64_t>(kBlockSteps, 2 * pairs - steps)),
                    block);
-      for (const auto& estimator : estimators) estimator->add(block);
+      for (Evidence& estimator : estimators) estimator.add(block);
       steps += static_cast<std::int64_t>(block.size());
     }
     for (std::size_t i = 0; i < estimators.size(); ++i) {
       context.check();
-      const TransitionEstimate estimate = estimators[i]->estimate();
+      const TransitionEstimate estimate = estimators[i].estimate(EstimateOptions::bare());
       const TransitionError error = transition_error(model.transition(), estimate.transition);
       ResultRow row = common;
       row.insert(row.end(), {read.estimators[i], pairs, steps, error.frobenius, error.largest_l1,

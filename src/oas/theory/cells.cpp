@@ -38,6 +38,16 @@ Observation Cells::cell(std::span<const double> reading) const {
   return Observation{cell};
 }
 
+void to_cells(std::span<const double> readings, const Cells& cells,
+              std::span<Observation> observations) {
+  const auto d = static_cast<std::size_t>(cells.dimension());
+  OAS_REQUIRE(readings.size() == observations.size() * d,
+              "{} readings of {} components for {} rows", readings.size(), d, observations.size());
+  for (std::size_t t = 0; t < observations.size(); ++t) {
+    if (observations[t] != kMissing) observations[t] = cells.cell(readings.subspan(t * d, d));
+  }
+}
+
 ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells,
                               const WorkDone& progress) {
   OAS_REQUIRE(sensors.dimension() == cells.dimension(),

@@ -37,6 +37,10 @@ class Cells {
   int num_cells_ = 1;
 };
 
+/// The cells of readings [row][component], where `observations` are not missing, in their place.
+void to_cells(std::span<const double> readings, const Cells& cells,
+              std::span<Observation> observations);
+
 /// Called whenever a piece of some long work is done; may be empty.
 using WorkDone = std::function<void()>;
 

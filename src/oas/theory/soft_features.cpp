@@ -155,6 +155,29 @@ void SoftSample::add(Action action, std::span<const double> features) {
   bytes_ += features.size_bytes();
 }
 
+void SoftSample::append(const SoftSample& other) {
+  rows_ += other.rows_;
+  if (bytes_ >= max_bytes_) return;
+  for (std::size_t a = 0; a < features_.size(); ++a) {
+    features_[a].insert(features_[a].end(), other.features_[a].begin(), other.features_[a].end());
+  }
+  bytes_ += other.bytes_;
+}
+
+void SoftSample::save(ByteWriter& out) const {
+  out.put(static_cast<std::uint64_t>(rows_));
+  for (const std::vector<double>& rows : features_) out.put_all(rows);
+}
+
+void SoftSample::load(ByteReader& in) {
+  rows_ = in.get<std::uint64_t>();
+  bytes_ = 0;
+  for (std::vector<double>& rows : features_) {
+    rows = in.get_all<double>();
+    bytes_ += rows.size() * sizeof(double);
+  }
+}
+
 std::size_t SoftSample::kept() const {
   std::size_t numbers = 0;
   for (const auto& rows : features_) numbers += rows.size();

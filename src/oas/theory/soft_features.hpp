@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/model/density_sensors.hpp"
@@ -32,6 +33,10 @@ class SoftSample {
 
   /// One row: its features, S numbers that sum to 1.
   void add(Action action, std::span<const double> features);
+  /// The rows of another one follow; exact while all fit.
+  void append(const SoftSample& other);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t kept() const;

@@ -35,6 +35,8 @@ class ProfileLikelihood {
   /// when the passes did not suffice to tell.
   [[nodiscard]] double fall(std::size_t entry, double t);
   [[nodiscard]] int passes() const { return passes_; }
+  /// Multiplications so far, about.
+  [[nodiscard]] double work() const { return work_; }
 
  private:
   // Coordinates of all entries but one, each against a reference in its row.
@@ -75,6 +77,9 @@ class ProfileLikelihood {
   std::vector<std::size_t> place_;  // of an entry among the summit's coordinates; size(): none
   std::vector<std::size_t> coordinates_;
   Others others_;
+  Matrix unlearnt_;  // information of `others_` before any step
+  double work_of_pass_ = 0.0;
+  mutable double work_ = 0.0;
   int most_passes_ = 0;
   int passes_ = 0;
 };

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "oas/counts/soft_pairs.hpp"
-#include "oas/io/log_reader.hpp"
 #include "oas/model/continuous_pomdp.hpp"
+#include "oas/model/row_block.hpp"
 #include "oas/theory/soft_features.hpp"
 
 namespace oas::detail {
@@ -14,25 +13,30 @@ namespace oas::detail {
 /// the mean matrices must be learned from them.
 class SoftMoments {
  public:
-  /// Keeps a reference to the model.
-  SoftMoments(const ContinuousPomdp& model, const FoldOptions& fold, std::size_t memory_limit);
+  /// Features of at most `memory_limit` bytes are kept to learn mean matrices from.
+  SoftMoments(const ContinuousPomdp& model, const FoldOptions& fold, std::size_t memory_limit,
+              std::int64_t first_run = 0);
 
   /// Whether A S is small enough.
   [[nodiscard]] static bool fits(const ContinuousPomdp& model);
 
-  /// Rows of one or more runs; likelihoods without readings are taken for a log's own.
-  void add(const LogBlock& block, std::span<const double> propensities);
+  void start_run() { folder_.start_run(); }
+  /// Rows of one run; likelihoods without readings are taken for a log's own.
+  void add(const RowBlock& rows);
+  /// Those of the runs that follow.
+  void merge(const SoftMoments& other);
 
   /// A finite model with the mean matrices for sensors: what estimates are judged by.
   [[nodiscard]] Pomdp soft_model() const;
-  /// Ends the rows.
-  [[nodiscard]] MomentSeries finish(const LeftInverses& inverses);
+  /// Of the rows so far.
+  [[nodiscard]] MomentSeries series(const LeftInverses& inverses) const;
   [[nodiscard]] const SoftSample& sample() const { return sample_; }
 
- private:
-  void sample_rows(const LogBlock& block);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
-  const ContinuousPomdp& model_;
+ private:
+  ContinuousPomdp model_;
   SoftFolder folder_;
   SoftSample sample_;
   std::vector<double> features_;

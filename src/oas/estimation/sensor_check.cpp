@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/detail/sensor_check.hpp"
 #include "oas/estimation/oas.hpp"
 #include "oas/estimation/sensor_fit.hpp"
-#include "oas/experiments/detail/log_fit.hpp"
 
 namespace oas::detail {
 
@@ -18,7 +19,7 @@ Timing other(Timing timing) { return timing == Timing::before ? Timing::after : 
 
 // The first rows of a log, for the likelihood of a model and as moments.
 struct OtherRows {
-  OtherRows(const LogLikelihood& log, const Pomdp& model) : likelihood(model) {
+  OtherRows(const RowLikelihood& log, const Pomdp& model) : likelihood(model) {
     if (!has_blind_sensor(model)) {
       inverses.emplace(model);
       folder.emplace(*inverses, model.timing(), FoldOptions{});
@@ -48,7 +49,7 @@ struct OtherRows {
 };
 
 // None when the rows are impossible in the other timing, or too few.
-std::optional<SensorFit> fit_in_other_timing(const LogLikelihood& log, const Pomdp& model,
+std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pomdp& model,
                                              const LikelihoodEstimatorOptions& settings,
                                              Parallelism parallelism) {
   PomdpParts parts = model.parts();
@@ -101,7 +102,7 @@ std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned
 
 }  // namespace
 
-void add_sensor_fit(const LogLikelihood& log, const Pomdp& model,
+void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate) {
   SensorFitTest test(estimated_model(model, estimate));

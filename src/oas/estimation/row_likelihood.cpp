@@ -1,9 +1,6 @@
-#include "oas/experiments/log_likelihood.hpp"
+#include "oas/estimation/row_likelihood.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
-#include <utility>
 
 #include "oas/core/contracts.hpp"
 
@@ -14,18 +11,16 @@ namespace {
 constexpr std::size_t kWindowRows = 1 << 19;
 constexpr std::size_t kRowsAhead = 1 << 14;  // no chain of interest remembers longer
 
-void require_rereadable(std::span<const std::string> paths, std::size_t memory_limit) {
-  for (const std::string& path : paths) {
-    OAS_REQUIRE(path != "-" && std::filesystem::is_regular_file(path),
-                "{}: the rows need more than {} bytes of memory; likelihood estimators go over the "
-                "rows many times, so that beyond this limit the log must be read again, which a "
-                "pipe does not allow. Put it into a file, or allow more memory",
-                input_name(path), memory_limit);
-  }
+void require_rereadable(const RowSource& source, std::size_t memory_limit) {
+  OAS_REQUIRE(source.cannot_rewind().empty(),
+              "{}: the rows need more than {} bytes of memory; likelihood estimators go over the "
+              "rows many times, so that beyond this limit the log must be read again, which a "
+              "pipe does not allow. Put it into a file, or allow more memory",
+              source.cannot_rewind(), memory_limit);
 }
 
-void append_row(TransitionLikelihood& rows, Action action, Observation observation,
-                std::span<const double> likelihoods) {
+void append_to(TransitionLikelihood& rows, Action action, Observation observation,
+               std::span<const double> likelihoods) {
   if (likelihoods.empty()) {
     rows.append(action, observation);
   } else {
@@ -35,21 +30,12 @@ void append_row(TransitionLikelihood& rows, Action action, Observation observati
 
 }  // namespace
 
-void fold_block(const LogBlock& block, std::span<const double> propensities, PairFolder& folder) {
-  const std::span<const Action> actions(block.rows.actions);
-  const std::span<const Observation> observations(block.rows.observations);
-  by_runs(
-      block, [&] { folder.start_run(); },
-      [&](std::size_t first, std::size_t count) {
-        folder.add(actions.subspan(first, count), observations.subspan(first, count),
-                   propensities.empty() ? propensities : propensities.subspan(first, count));
-      });
-}
-
-// Reads the files once more and hands out windows of rows.
-class LogLikelihood::Windows {
+// Reads the source once more and hands out windows of rows.
+class RowLikelihood::Windows {
  public:
-  explicit Windows(const LogLikelihood& log) : log_(log), window_(log.likelihood_) {}
+  explicit Windows(const RowLikelihood& log) : source_(*log.source_), window_(log.likelihood_) {
+    source_.rewind();
+  }
 
   // The next window with its rows ahead; null at the end.
   const TransitionLikelihood* next(std::size_t& rows_ahead, bool& continues) {
@@ -69,8 +55,8 @@ class LogLikelihood::Windows {
     window_.clear();
     for (std::size_t t = 0; t < end; ++t) {
       if (starts_[t] != 0) window_.start_run();
-      append_row(window_, actions_[t], observations_[t],
-                 std::span(likelihoods_).subspan(t * width_, width_));
+      append_to(window_, actions_[t], observations_[t],
+                std::span(likelihoods_).subspan(t * width_, width_));
     }
     return &window_;
   }
@@ -79,25 +65,20 @@ class LogLikelihood::Windows {
 
  private:
   bool read_block() {
-    for (; file_ < log_.paths_.size(); ++file_, reader_.reset()) {
-      if (!reader_) reader_.emplace(log_.open_(log_.paths_[file_]));
-      if (!reader_->read_block(block_, kLogBlockRows)) continue;
-      const std::size_t first = actions_.size();
-      const Trajectory& rows = block_.rows;
-      actions_.insert(actions_.end(), rows.actions.begin(), rows.actions.end());
-      observations_.insert(observations_.end(), rows.observations.begin(), rows.observations.end());
-      likelihoods_.insert(likelihoods_.end(), block_.likelihoods.begin(), block_.likelihoods.end());
-      width_ = block_.likelihoods.size() / rows.size();
-      starts_.resize(actions_.size(), 0);
-      for (const std::size_t start : block_.run_starts) starts_[first + start] = 1;
-      rows_read_ += static_cast<std::int64_t>(rows.size());
-      if (log_.progress_) log_.progress_(static_cast<std::int64_t>(rows.size()));
-      return true;
-    }
-    return false;
+    RowBlock rows;
+    if (!source_.next(rows)) return false;
+    const std::size_t first = actions_.size();
+    actions_.insert(actions_.end(), rows.actions.begin(), rows.actions.end());
+    observations_.insert(observations_.end(), rows.observations.begin(), rows.observations.end());
+    likelihoods_.insert(likelihoods_.end(), rows.likelihoods.begin(), rows.likelihoods.end());
+    width_ = rows.likelihoods.size() / rows.size();
+    starts_.resize(actions_.size(), 0);
+    for (const std::size_t start : rows.run_starts) starts_[first + start] = 1;
+    rows_read_ += static_cast<std::int64_t>(rows.size());
+    return true;
   }
 
-  const LogLikelihood& log_;
+  RowSource& source_;
   TransitionLikelihood window_;
   std::vector<Action> actions_;
   std::vector<Observation> observations_;
@@ -105,91 +86,81 @@ class LogLikelihood::Windows {
   std::size_t width_ = 0;            // states; 0: observations are finite
   std::vector<char> starts_;         // whether a row starts a run
   std::size_t used_ = 0;             // rows of the last window, without those ahead
-  std::size_t file_ = 0;
-  std::optional<LogReader> reader_;
-  LogBlock block_;
   std::int64_t rows_read_ = 0;
 };
 
-LogLikelihood::LogLikelihood(const Pomdp& model, std::span<const std::string> paths,
-                             std::size_t memory_limit, PairFolder* fold, RowsRead progress)
-    : open_([&model](const std::string& path) { return LogReader(path, model); }),
-      finite_(&model),
-      paths_(paths.begin(), paths.end()),
-      progress_(std::move(progress)),
-      likelihood_(model),
-      transitions_(static_cast<std::size_t>(model.num_actions()), 0) {
-  const FoldBlock fold_pairs = [fold](const LogBlock& block, std::span<const double> propensities) {
-    fold_block(block, propensities, *fold);
-  };
-  read_all(fold != nullptr ? fold_pairs : FoldBlock{}, memory_limit);
+RowLikelihood::RowLikelihood(TransitionLikelihood likelihood, std::size_t memory_limit)
+    : memory_limit_(memory_limit),
+      likelihood_(std::move(likelihood)),
+      transitions_(static_cast<std::size_t>(likelihood_.num_actions()), 0) {}
+
+RowLikelihood::RowLikelihood(const Pomdp& model, std::size_t memory_limit)
+    : RowLikelihood(TransitionLikelihood(model), memory_limit) {
+  actions_ = model.actions();
+  observations_ = model.observations();
 }
 
-LogLikelihood::LogLikelihood(const ContinuousPomdp& model, std::span<const std::string> paths,
-                             std::size_t memory_limit, const FoldBlock& fold, RowsRead progress)
-    : open_([&model](const std::string& path) { return LogReader(path, model); }),
-      paths_(paths.begin(), paths.end()),
-      progress_(std::move(progress)),
-      likelihood_(TransitionLikelihood::with_vectors(model.chain())),
-      transitions_(static_cast<std::size_t>(model.num_actions()), 0) {
-  read_all(fold, memory_limit);
+RowLikelihood::RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit)
+    : RowLikelihood(TransitionLikelihood::with_vectors(model.chain()), memory_limit) {
+  vectors_ = true;
 }
 
-void LogLikelihood::read_all(const FoldBlock& fold, std::size_t memory_limit) {
-  OAS_REQUIRE(!paths_.empty(), "no log to read");
-  LogBlock block;
-  std::vector<double> ones;
-  for (const std::string& path : paths_) {
-    LogReader reader = open_(path);
-    for (long line = reader.line(); reader.read_block(block, kLogBlockRows); line = reader.line()) {
-      read_rows(block, path, line);
-      const Trajectory& rows = block.rows;
-      if (fold) {
-        ones.assign(rows.size(), 1.0);
-        fold(block, rows.propensities.empty() ? ones : rows.propensities);
-      }
-      rows_ += static_cast<std::int64_t>(rows.size());
-      if (in_memory_ && likelihood_.bytes() > memory_limit) {
-        require_rereadable(paths_, memory_limit);
-        in_memory_ = false;
-      }
-      if (!in_memory_) likelihood_.clear();
-      if (progress_) progress_(static_cast<std::int64_t>(rows.size()));
+void RowLikelihood::start_run() { new_run_ = true; }
+
+void RowLikelihood::read(RowSource& source, const Block& also) {
+  OAS_REQUIRE(source_ == nullptr && rows_ == 0, "rows of one source only can be read");
+  source_ = &source;
+  for (RowBlock block; source.next(block);) {
+    std::size_t first = 0;
+    by_runs(
+        block, [&] { start_run(); },
+        [&](const RowBlock& rows) {
+          add(rows, &source, first);
+          first += rows.size();
+        });
+    if (also) also(block);
+    if (in_memory_ && likelihood_.bytes() > memory_limit_) {
+      require_rereadable(source, memory_limit_);
+      in_memory_ = false;
     }
+    if (!in_memory_) likelihood_.clear();
   }
   end_run();
+  new_run_ = true;
 }
 
-void LogLikelihood::read_rows(const LogBlock& block, const std::string& path, long line) {
-  const Trajectory& rows = block.rows;
-  const std::size_t width = block.likelihoods.size() / rows.size();
-  auto run_start = block.run_starts.begin();
+void RowLikelihood::add(const RowBlock& rows, const RowSource* from, std::size_t first) {
+  OAS_REQUIRE(in_memory_ || from != nullptr, "the rows before are not in memory");
   for (std::size_t t = 0; t < rows.size(); ++t) {
-    if (run_start != block.run_starts.end() && *run_start == t) {
+    if (new_run_) {
       end_run();
       likelihood_.start_run();
-      ++run_start;
       ++runs_;
     }
+    new_run_ = false;
     try {
-      append_row(likelihood_, rows.actions[t], rows.observations[t],
-                 std::span(block.likelihoods).subspan(t * width, width));
+      append_row(rows, t);
     } catch (const InvalidArgument&) {
-      if (finite_ == nullptr) throw;
-      throw ParseError(
-          path, line + 1 + static_cast<long>(t), 0,
-          fmt::format("observation '{}' has probability 0 in every state under action '{}'",
-                      finite_->observations()[rows.observations[t]],
-                      finite_->actions()[rows.actions[t]]));
+      if (from == nullptr || vectors_) throw;
+      from->fail(first + t,
+                 fmt::format("observation '{}' has probability 0 in every state under action '{}'",
+                             observations_[rows.observations[t]], actions_[rows.actions[t]]));
     }
     missing_ += rows.observations[t] == kMissing;
     ++transitions_[static_cast<std::size_t>(rows.actions[t])];
     last_ = rows.actions[t];
     ++run_rows_;
+    ++rows_;
   }
 }
 
-void LogLikelihood::end_run() {
+void RowLikelihood::append_row(const RowBlock& rows, std::size_t t) {
+  const std::size_t width = rows.likelihoods.size() / rows.size();
+  append_to(likelihood_, rows.actions[t], rows.observations[t],
+            rows.likelihoods.subspan(t * width, width));
+}
+
+void RowLikelihood::end_run() {
   // Nothing is seen of where the last row of a run led to.
   if (last_ && likelihood_.timing() == Timing::before) {
     --transitions_[static_cast<std::size_t>(*last_)];
@@ -202,13 +173,9 @@ void LogLikelihood::end_run() {
   }
 }
 
-LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const PassOptions& options,
+LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const PassOptions& options,
                                    Parallelism parallelism) const {
-  if (in_memory_) {
-    LikelihoodPass pass = likelihood_.pass(transition, options, parallelism);
-    if (progress_) progress_(rows_);
-    return pass;
-  }
+  if (in_memory_) return likelihood_.pass(transition, options, parallelism);
   LikelihoodPass total;
   total.log_likelihood = 0.0;
   total.score.assign(transition.values().size(), 0.0);
@@ -261,12 +228,12 @@ LikelihoodPass LogLikelihood::pass(const TransitionModel& transition, const Pass
     throw IoError(
         fmt::format("{}: {} rows where {} were read at first; a log must not change "
                     "while it is estimated from",
-                    fmt::join(paths_, ", "), reader.rows_read(), rows_));
+                    source_->name(), reader.rows_read(), rows_));
   }
   return total;
 }
 
-void LogLikelihood::visit_rows(
+void RowLikelihood::visit_rows(
     const std::function<void(Action, Observation, bool)>& receive) const {
   const auto visit = [&](const TransitionLikelihood& rows, std::size_t count, bool continues) {
     auto run = rows.run_starts().begin();
@@ -285,17 +252,48 @@ void LogLikelihood::visit_rows(
   }
 }
 
-LikelihoodRows LogLikelihood::rows(Parallelism parallelism) const {
+LikelihoodRows RowLikelihood::rows(Parallelism parallelism, RowsRead progress) const {
   LikelihoodRows rows;
-  rows.likelihood = [this, parallelism](const TransitionModel& transition,
-                                        const PassOptions& options) {
-    return pass(transition, options, parallelism);
+  rows.likelihood = [this, parallelism, progress = std::move(progress)](
+                        const TransitionModel& transition, const PassOptions& options) {
+    LikelihoodPass result = pass(transition, options, parallelism);
+    if (in_memory_ && progress) progress(rows_);
+    return result;
   };
   rows.rows = rows_;
   rows.runs = runs_;
   rows.missing = missing_;
-  rows.transitions = transitions_;
+  rows.transitions = in_memory_ ? likelihood_.transitions() : transitions_;
   return rows;
+}
+
+RunLengths RowLikelihood::run_lengths() const {
+  return in_memory_ ? likelihood_.run_lengths() : run_lengths_;
+}
+
+void RowLikelihood::append(const RowLikelihood& other) {
+  OAS_REQUIRE(in_memory_ && other.in_memory_ && vectors_ == other.vectors_,
+              "rows can be put together only while they are in memory");
+  likelihood_.append(other.likelihood_);
+  rows_ += other.rows_;
+  runs_ += other.runs_;
+  missing_ += other.missing_;
+  new_run_ = other.rows_ > 0 ? other.new_run_ : new_run_ || other.new_run_;
+}
+
+void RowLikelihood::save(ByteWriter& out) const {
+  OAS_REQUIRE(in_memory_, "rows that are not in memory cannot be saved");
+  likelihood_.save(out);
+  out.put(missing_);
+  out.put(new_run_);
+}
+
+void RowLikelihood::load(ByteReader& in) {
+  likelihood_.load(in);
+  rows_ = static_cast<std::int64_t>(likelihood_.rows());
+  runs_ = static_cast<std::int64_t>(likelihood_.runs());
+  missing_ = in.get_integer(0, rows_);
+  new_run_ = in.get<bool>();
 }
 
 }  // namespace oas

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "oas/estimation/likelihood_estimator.hpp"
+#include "oas/estimation/row_likelihood.hpp"
 #include "oas/estimation/transition_estimate.hpp"
-#include "oas/experiments/log_likelihood.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas::detail {
@@ -12,7 +12,7 @@ namespace oas::detail {
 /// sensors, so that timing is then tried too: transitions are estimated from up to 2^20 rows in the
 /// other timing, and the warning says whether the log fits there. That costs about as much again;
 /// a log that fits costs one reading of its rows.
-void add_sensor_fit(const LogLikelihood& log, const Pomdp& model,
+void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate);
 

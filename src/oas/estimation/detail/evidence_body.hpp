@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "oas/core/bytes.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/estimation/evidence.hpp"
+
+namespace oas::detail {
+
+/// What an estimator knows of the rows it was shown, one run after the other. Evidence does what
+/// all have in common: it cuts blocks into runs, checks columns and keeps rows that must wait.
+class EvidenceBody {
+ public:
+  EvidenceBody() = default;
+  EvidenceBody& operator=(const EvidenceBody&) = delete;
+  virtual ~EvidenceBody() = default;
+  [[nodiscard]] virtual std::unique_ptr<EvidenceBody> clone() const = 0;
+  /// One of the same make that has seen nothing, and whose first run is run `first_run` of all.
+  [[nodiscard]] virtual std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const = 0;
+
+  virtual void start_run() = 0;
+  /// Rows of one run. `from`, whose last block they are of, is for messages; may be null.
+  virtual void add(const RowBlock& rows, const RowSource* from) = 0;
+  /// All rows of a source, whose first run is run `first_run` of all: in parts, unless overridden.
+  virtual void read(RowSource& source, std::int64_t first_run, Parallelism parallelism);
+  /// Runs so far, without those before the first one.
+  [[nodiscard]] virtual std::int64_t runs() const = 0;
+  /// One of the same type, whose runs follow. Only where can_merge().
+  virtual void merge(const EvidenceBody& other) = 0;
+  [[nodiscard]] virtual bool can_merge() const { return true; }
+
+  virtual void save(ByteWriter& out) const = 0;
+  virtual void load(ByteReader& in) = 0;
+
+  [[nodiscard]] virtual TransitionEstimate estimate(const EstimateOptions& options) const = 0;
+  virtual void check(const EstimateOptions& /*options*/, TransitionEstimate& /*estimate*/) const {}
+  [[nodiscard]] virtual Resampled resample(const TransitionEstimate& estimate,
+                                           const EstimateOptions& options,
+                                           const BootstrapOptions& bootstrap) const;
+  [[nodiscard]] virtual std::vector<double> again(const EvidenceBody& simulated,
+                                                  const TransitionEstimate& estimate,
+                                                  const EstimateOptions& options) const;
+  [[nodiscard]] virtual MomentSeries moments() const;
+  [[nodiscard]] virtual std::optional<StoredRows> rows() const { return {}; }
+
+ protected:
+  EvidenceBody(const EvidenceBody&) = default;
+  /// All rows of a source, one after the other.
+  void take(RowSource& source);
+};
+
+using MakeBody = std::unique_ptr<EvidenceBody>(const EstimatorInfo& info, const RowModel& model,
+                                               const EvidenceOptions& options);
+MakeBody make_moment_body;
+MakeBody make_soft_body;
+MakeBody make_weighted_body;
+MakeBody make_refined_body;     ///< likelihood, started at moments
+MakeBody make_likelihood_body;  ///< likelihood by plain steps from uniform
+MakeBody make_particle_body;
+MakeBody make_spectral_body;
+
+/// For real-valued observations: the body that `make` gives for their cells.
+[[nodiscard]] std::unique_ptr<EvidenceBody> make_cell_body(const EstimatorInfo& info,
+                                                           const ContinuousPomdp& model,
+                                                           const EvidenceOptions& options);
+
+}  // namespace oas::detail

@@ -1,0 +1,385 @@
+#include "oas/estimation/evidence.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "oas/core/bytes.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/estimation/detail/evidence_body.hpp"
+#include "oas/model/continuous_json.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::string_view kMagic = "oas-evidence";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kPartsAtOnce = 64;
+
+// FNV-1a over all that must be the same for evidence to be put together.
+class Fingerprint {
+ public:
+  template <class T>
+  void add(const T& value) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
+    for (std::size_t i = 0; i < sizeof(T); ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3ULL;
+  }
+  template <class Range>
+  void add_all(const Range& values) {
+    for (const auto& value : values) add(value);
+  }
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
+};
+
+std::uint64_t fingerprint_of(const RowModel& model, const EvidenceOptions& options) {
+  Fingerprint print;
+  const auto* finite = std::get_if<Pomdp>(&model);
+  const Pomdp& chain = finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain();
+  for (const int size : {chain.num_states(), chain.num_actions(), chain.num_observations(),
+                         static_cast<int>(chain.timing()), static_cast<int>(model.index())}) {
+    print.add(size);
+  }
+  if (finite == nullptr) print.add_all(model_to_json(std::get<ContinuousPomdp>(model)).dump());
+  print.add_all(chain.start());
+  print.add_all(chain.sensors().values());
+  print.add(options.actions_ignore_observations);
+  print.add(options.forgetting.half_life);
+  print.add(options.forgetting.window);
+  print.add(static_cast<int>(options.forgetting.age));
+  print.add(options.uncertain_sensors);
+  print.add(options.cells.cells);
+  print.add_all(options.cells.method);
+  print.add(options.particles.particles);
+  print.add(options.stream.seed);
+  print.add(options.stream.replication);
+  return print.value();
+}
+
+}  // namespace
+
+void EvidenceOptions::validate() const {
+  forgetting.validate();
+  cells.validate();
+  particles.validate();
+}
+
+void EstimateOptions::validate() const {
+  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", confidence);
+}
+
+EstimateOptions EstimateOptions::bare() {
+  EstimateOptions options;
+  options.error_bars = false;
+  options.parallelism = {1};
+  return options;
+}
+
+struct Evidence::Waiting {
+  std::int64_t run = 0;
+  bool ended = false;
+  std::unique_ptr<detail::EvidenceBody> body;  // where it can be merged; else
+  StoredRows rows;
+
+  Waiting() = default;
+  Waiting(Waiting&&) = default;
+  Waiting& operator=(Waiting&&) = default;
+  Waiting(const Waiting& other)
+      : run(other.run),
+        ended(other.ended),
+        body(other.body ? other.body->clone() : nullptr),
+        rows(other.rows) {}
+
+  void add(const RowBlock& block) {
+    if (body) {
+      body->add(block, nullptr);
+    } else {
+      rows.add(block);
+    }
+  }
+  // Takes what is known here.
+  void hand_over(detail::EvidenceBody& to) const {
+    if (body) {
+      to.merge(*body);
+    } else {
+      to.start_run();
+      to.add(rows.all().part(0, rows.size()), nullptr);
+    }
+  }
+};
+
+Evidence::Evidence(const EstimatorInfo* info, std::unique_ptr<detail::EvidenceBody> body,
+                   std::uint64_t fingerprint, std::int64_t first_run)
+    : info_(info), body_(std::move(body)), fingerprint_(fingerprint), runs_(first_run) {}
+
+Evidence::Evidence(const EstimatorInfo& info, const RowModel& model, const EvidenceOptions& options)
+    : Evidence(&info, (options.validate(), info.make(info, model, options)),
+               fingerprint_of(model, options), 0) {}
+
+Evidence::Evidence(const Evidence& other)
+    : info_(other.info_),
+      body_(other.body_->clone()),
+      fingerprint_(other.fingerprint_),
+      runs_(other.runs_),
+      run_(other.run_),
+      last_run_(other.last_run_),
+      waiting_(other.waiting_) {}
+Evidence::Evidence(Evidence&& other) noexcept = default;
+Evidence::~Evidence() = default;
+
+Evidence& Evidence::operator=(Evidence other) noexcept {
+  std::swap(info_, other.info_);
+  std::swap(body_, other.body_);
+  std::swap(fingerprint_, other.fingerprint_);
+  std::swap(runs_, other.runs_);
+  std::swap(run_, other.run_);
+  std::swap(last_run_, other.last_run_);
+  std::swap(waiting_, other.waiting_);
+  return *this;
+}
+
+void Evidence::start_run() {
+  for (Waiting& waiting : waiting_) waiting.ended = true;
+  run_ = -1;
+  advance();
+}
+
+bool Evidence::last_is_open() const {
+  if (waiting_.empty()) return run_ >= 0;
+  return !waiting_.back().ended;
+}
+
+void Evidence::add(const RowBlock& block) {
+  block.validate();
+  by_runs(
+      block, [&] { start_run(); },
+      [&](const RowBlock& rows) { add(last_is_open() ? last_run_ : last_run_ + 1, rows); });
+}
+
+void Evidence::add(std::int64_t run, const RowBlock& block) {
+  block.validate();
+  OAS_REQUIRE(block.run_starts.empty(), "a block of run {} starts other runs", run);
+  if (block.size() == 0) return;
+  if (run > last_run_) {
+    last_run_ = run;
+    if (run_ < 0 && waiting_.empty()) {
+      run_ = run;
+      body_->start_run();
+    } else {
+      Waiting& waiting = waiting_.emplace_back();
+      waiting.run = run;
+      if (body_->can_merge()) {
+        waiting.body = body_->fresh(runs_);
+        waiting.body->start_run();
+      }
+    }
+    ++runs_;
+  }
+  if (run == run_) {
+    body_->add(block, nullptr);
+    return;
+  }
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& waiting) { return waiting.run == run; });
+  OAS_REQUIRE(found != waiting_.end() && !found->ended, "run {} has ended", run);
+  found->add(block);
+}
+
+void Evidence::end_run(std::int64_t run) {
+  if (run == run_) {
+    run_ = -1;
+  } else {
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [&](const Waiting& waiting) { return waiting.run == run; });
+    OAS_REQUIRE(found != waiting_.end() && !found->ended, "run {} has ended", run);
+    found->ended = true;
+  }
+  advance();
+}
+
+// Takes in what need not wait any more.
+void Evidence::advance() {
+  if (run_ >= 0) return;
+  auto next = waiting_.begin();
+  for (; next != waiting_.end() && next->ended; ++next) next->hand_over(*body_);
+  waiting_.erase(waiting_.begin(), next);
+}
+
+std::shared_ptr<const detail::EvidenceBody> Evidence::whole() const {
+  if (waiting_.empty()) return {std::shared_ptr<void>(), body_.get()};  // not owned
+  std::shared_ptr<detail::EvidenceBody> body = body_->clone();
+  for (const Waiting& waiting : waiting_) waiting.hand_over(*body);
+  return body;
+}
+
+void Evidence::read(RowSource& source, Parallelism parallelism) {
+  start_run();
+  const std::int64_t before = body_->runs();
+  body_->read(source, runs_, parallelism);
+  const std::int64_t more = body_->runs() - before;
+  runs_ += more;
+  last_run_ += more;
+}
+
+void Evidence::merge(const Evidence& other) {
+  OAS_REQUIRE(info_ == other.info_ && fingerprint_ == other.fingerprint_,
+              "evidence of {} and {} cannot be merged: estimator, model and options must agree",
+              info_->name, other.info_->name);
+  OAS_REQUIRE(body_->can_merge(),
+              "estimator '{}', with these options, takes rows in their order: nothing can be "
+              "merged",
+              info_->name);
+  start_run();
+  const auto runs = other.whole();
+  body_->merge(*runs);
+  runs_ += runs->runs();
+  last_run_ += runs->runs();
+}
+
+Evidence Evidence::fresh(std::int64_t first_run) const {
+  OAS_REQUIRE(first_run >= 0, "the first run is {}", first_run);
+  return {info_, body_->fresh(first_run), fingerprint_, first_run};
+}
+
+TransitionEstimate Evidence::estimate(const EstimateOptions& options) const {
+  options.validate();
+  return whole()->estimate(options);
+}
+
+void Evidence::check(const EstimateOptions& options, TransitionEstimate& estimate) const {
+  whole()->check(options, estimate);
+}
+
+Resampled Evidence::resample(const TransitionEstimate& estimate, const EstimateOptions& options,
+                             const BootstrapOptions& bootstrap) const {
+  return whole()->resample(estimate, options, bootstrap);
+}
+
+std::vector<double> Evidence::again(const Evidence& simulated, const TransitionEstimate& estimate,
+                                    const EstimateOptions& options) const {
+  return whole()->again(*simulated.whole(), estimate, options);
+}
+
+MomentSeries Evidence::moments() const { return whole()->moments(); }
+
+std::optional<StoredRows> Evidence::rows() const { return whole()->rows(); }
+
+std::string Evidence::save() const {
+  ByteWriter out;
+  out.put_text(kMagic);
+  out.put(kVersion);
+  out.put_text(info_->name);
+  out.put(fingerprint_);
+  for (const std::int64_t value : {runs_, run_, last_run_}) out.put(value);
+  out.put(static_cast<std::int64_t>(waiting_.size()));
+  for (const Waiting& waiting : waiting_) {
+    out.put(waiting.run);
+    out.put(waiting.ended);
+    if (waiting.body) {
+      waiting.body->save(out);
+    } else {
+      waiting.rows.save(out);
+    }
+  }
+  body_->save(out);
+  return out.take();
+}
+
+void Evidence::load(std::string_view bytes) {
+  ByteReader in(bytes);
+  OAS_REQUIRE(in.get_text() == kMagic, "these bytes are no saved evidence");
+  const auto version = in.get<std::uint32_t>();
+  OAS_REQUIRE(version == kVersion, "saved evidence of version {}; only {} is known", version,
+              kVersion);
+  const std::string name = in.get_text();
+  OAS_REQUIRE(name == info_->name && in.get<std::uint64_t>() == fingerprint_,
+              "saved evidence of estimator '{}' was made for another estimator, model or options",
+              name);
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  Evidence loaded = fresh();
+  loaded.runs_ = in.get_integer(0, kMost);
+  loaded.run_ = in.get_integer(-1, kMost);
+  loaded.last_run_ = in.get_integer(loaded.run_, kMost);
+  for (std::int64_t left = in.get_integer(0, kMost); left > 0; --left) {
+    Waiting& one = loaded.waiting_.emplace_back();
+    one.run = in.get_integer(0, loaded.last_run_);
+    one.ended = in.get<bool>();
+    if (body_->can_merge()) {
+      one.body = body_->fresh(0);
+      one.body->load(in);
+    } else {
+      one.rows.load(in);
+    }
+  }
+  loaded.body_->load(in);
+  OAS_REQUIRE(in.at_end(), "saved evidence is followed by other bytes");
+  *this = std::move(loaded);
+}
+
+Evidence make_evidence(std::string_view name, const RowModel& model,
+                       const EvidenceOptions& options) {
+  return {find_estimator(name), model, options};
+}
+
+Evidence make_evidence(std::string_view name, const RowModel& model,
+                       std::span<const Setting> settings) {
+  const EstimatorInfo& info = find_estimator(name);
+  EvidenceOptions options;
+  SettingFields fields;
+  info.settings(options, fields);
+  for (const Setting& setting : settings) {
+    if (!fields.set(setting)) throw_unknown_setting(setting, name, fields.describe());
+  }
+  return {info, model, options};
+}
+
+namespace detail {
+
+void EvidenceBody::take(RowSource& source) {
+  for (RowBlock block; source.next(block);) {
+    by_runs(
+        block, [&] { start_run(); }, [&](const RowBlock& rows) { add(rows, &source); });
+  }
+}
+
+void EvidenceBody::read(RowSource& source, std::int64_t first_run, Parallelism parallelism) {
+  std::vector<RowPart> parts;
+  if (can_merge()) parts = source.parts(parallelism);
+  if (parts.empty()) {
+    take(source);
+    return;
+  }
+  for (std::size_t first = 0; first < parts.size(); first += kPartsAtOnce) {
+    std::vector<std::unique_ptr<EvidenceBody>> bodies(std::min(kPartsAtOnce, parts.size() - first));
+    parallel_for(bodies.size(), parallelism, [&](std::size_t i) {
+      const RowPart& part = parts[first + i];
+      bodies[i] = fresh(first_run + part.first_run);
+      bodies[i]->take(*part.rows);
+    });
+    for (const auto& body : bodies) merge(*body);
+  }
+}
+
+Resampled EvidenceBody::resample(const TransitionEstimate& /*estimate*/,
+                                 const EstimateOptions& /*options*/,
+                                 const BootstrapOptions& /*bootstrap*/) const {
+  throw_invalid_argument("this estimator knows no bootstrap");
+}
+
+MomentSeries EvidenceBody::moments() const {
+  throw_invalid_argument("this estimator is not made of the moments of pairs");
+}
+
+std::vector<double> EvidenceBody::again(const EvidenceBody& /*simulated*/,
+                                        const TransitionEstimate& /*estimate*/,
+                                        const EstimateOptions& /*options*/) const {
+  throw_invalid_argument("this estimator knows no bootstrap");
+}
+
+}  // namespace detail
+
+}  // namespace oas

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oas/core/parallel.hpp"
+#include "oas/core/rng.hpp"
+#include "oas/core/settings.hpp"
+#include "oas/counts/forgetting.hpp"
+#include "oas/estimation/bootstrap.hpp"
+#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/particle_posterior.hpp"
+#include "oas/estimation/transition_estimate.hpp"
+#include "oas/estimation/transition_structure.hpp"
+#include "oas/model/row_source.hpp"
+#include "oas/theory/cell_search.hpp"
+
+namespace oas {
+
+/// What rows are taken in with. Which of these an estimator looks at: EstimatorInfo::settings.
+struct EvidenceOptions {
+  /// The user's word that actions do not depend on observations; `after` timing without usable
+  /// propensities needs it.
+  bool actions_ignore_observations = false;
+  Forgetting forgetting;  ///< weights by age
+  /// Rows from a source are kept in memory up to so many bytes; beyond, it is read again.
+  std::size_t memory_limit = std::size_t{256} << 20;
+  bool uncertain_sensors = false;  ///< see UncertainSensors
+  CellSearchOptions cells;         ///< of real-valued observations
+  ParticleOptions particles;
+  StreamKey stream{1, 0, Role::estimation};  ///< of the estimators that draw
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// What is asked of an estimate.
+struct EstimateOptions {
+  double confidence = 0.95;  ///< level of each interval and region, in (0, 1)
+  /// Also error bars that cost more than the estimate, and simultaneous regions.
+  bool error_bars = true;
+  double prior = 0.0;             ///< likelihood: see LikelihoodOptions::prior
+  TransitionStructure structure;  ///< likelihood: what is known of T beforehand
+  Parallelism parallelism;
+  RowsRead progress;  ///< likelihood: is told the rows of every pass
+
+  /// The estimate alone, by one thread: for studies that make many.
+  [[nodiscard]] static EstimateOptions bare();
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// An estimator and all that it knows of the rows it was shown: a value that can be copied, merged
+/// and saved. It is told rows, block by block, and can be asked at any time what it makes of them:
+///
+///     Evidence evidence = make_evidence("oas-overlap", model);
+///     evidence.add(rows);
+///     const TransitionEstimate estimate = evidence.estimate();
+///
+/// The only road from rows to an estimate: the command, studies and bootstraps feed it. How rows
+/// are cut into blocks does not change a bit of the result, nor does the number of threads.
+class Evidence {
+ public:
+  /// Copies the model. Throws InvalidArgument when the estimator cannot take its sensors.
+  Evidence(const EstimatorInfo& info, const RowModel& model, const EvidenceOptions& options);
+  Evidence(const Evidence& other);
+  Evidence(Evidence&& other) noexcept;
+  Evidence& operator=(Evidence other) noexcept;
+  ~Evidence();
+
+  [[nodiscard]] const EstimatorInfo& info() const { return *info_; }
+
+  /// The rows to come belong to another run; those that are open end.
+  void start_run();
+  /// The next rows of the last run, and of further ones where the block says so. Throws
+  /// InvalidArgument on columns of different lengths, on missing propensities that are needed, and
+  /// where the sensors rule an observation out.
+  void add(const RowBlock& block);
+
+  /// Several runs may be open at once. Runs are numbered in the order in which they begin; the
+  /// result is that of run after run. Each open run takes as much memory as all that have ended;
+  /// where the estimator cannot merge, rows of all but the first are kept until the runs before
+  /// them end.
+  void add(std::int64_t run, const RowBlock& block);
+  void end_run(std::int64_t run);
+
+  /// All rows of a source, each of whose parts starts a run; parts are read at the same time where
+  /// the estimator can. Where the table says that it reads twice or again, the source must outlive
+  /// this value and its copies.
+  void read(RowSource& source, Parallelism parallelism = {});
+
+  /// Takes in the runs of `other` as if they followed: to the bit, error bars included. Throws
+  /// InvalidArgument when it was made otherwise or for another first run than runs(), where the
+  /// estimator reads in order, and with weights by age.
+  void merge(const Evidence& other);
+
+  /// An estimator of the same make that has seen nothing. To be merged it must know how many runs
+  /// there are before its first one.
+  [[nodiscard]] Evidence fresh(std::int64_t first_run = 0) const;
+  /// Runs so far, those before the first one included.
+  [[nodiscard]] std::int64_t runs() const { return runs_; }
+
+  /// From all rows so far; more may follow.
+  [[nodiscard]] TransitionEstimate estimate(const EstimateOptions& options = {}) const;
+  /// Adds to an estimate what speaks against it: does the log fit the sensors? Likelihood only;
+  /// about as dear as a pass, and as another estimate when it does not fit.
+  void check(const EstimateOptions& options, TransitionEstimate& estimate) const;
+
+  /// Block bootstrap: estimates [a][s][s'] from stretches of the rows drawn with replacement.
+  [[nodiscard]] Resampled resample(const TransitionEstimate& estimate,
+                                   const EstimateOptions& options,
+                                   const BootstrapOptions& bootstrap) const;
+  /// The estimate [a][s][s'] of a bootstrap from `simulated`, one of the same make.
+  [[nodiscard]] std::vector<double> again(const Evidence& simulated,
+                                          const TransitionEstimate& estimate,
+                                          const EstimateOptions& options) const;
+  /// The moments that an estimate is made of. Throws InvalidArgument where it is not.
+  [[nodiscard]] MomentSeries moments() const;
+  /// The rows themselves, where they are kept; none: they are not.
+  [[nodiscard]] std::optional<StoredRows> rows() const;
+
+  /// Versioned bytes; load() into a value of the same make goes on to the bit. It throws
+  /// InvalidArgument on bytes that are damaged or of another make, and has changed nothing then.
+  [[nodiscard]] std::string save() const;
+  void load(std::string_view bytes);
+
+ private:
+  // What is known of a run that must wait for those before it.
+  struct Waiting;
+
+  // The body with all rows that wait; a copy where some do.
+  [[nodiscard]] std::shared_ptr<const detail::EvidenceBody> whole() const;
+  [[nodiscard]] bool last_is_open() const;
+  void advance();
+
+  Evidence(const EstimatorInfo* info, std::unique_ptr<detail::EvidenceBody> body,
+           std::uint64_t fingerprint, std::int64_t first_run);
+
+  const EstimatorInfo* info_;
+  std::unique_ptr<detail::EvidenceBody> body_;
+  std::uint64_t fingerprint_;  // of model and options
+  std::int64_t runs_;          // begun so far, those before the first one included
+  std::int64_t run_ = -1;      // whose rows body_ takes; -1: none
+  std::int64_t last_run_ = -1;
+  std::vector<Waiting> waiting_;  // in the order of runs
+};
+
+/// The estimator of that name for the sensors of `model`; its transition is not looked at. Throws
+/// InvalidArgument on an unknown name, on options that are wrong, and on sensors it cannot take.
+[[nodiscard]] Evidence make_evidence(std::string_view name, const RowModel& model,
+                                     const EvidenceOptions& options = {});
+
+/// The same with settings as people write them; an unknown one throws.
+[[nodiscard]] Evidence make_evidence(std::string_view name, const RowModel& model,
+                                     std::span<const Setting> settings);
+
+}  // namespace oas
