@@ -77,7 +77,7 @@ std::vector<EmpiricalError> run_trials(const CheckArguments& options, const Pomd
     EmpiricalErrorOptions trial;
     trial.policy = survey.policy;
     trial.estimator = one.estimator;
-    trial.steps = static_cast<std::size_t>(std::ceil(*one.steps));
+    trial.steps = static_cast<std::size_t>(std::max(std::ceil(*one.steps), 2.0));  // a pair
     trial.replications = options.trials;
     trial.seed = survey.seed + 1;  // not the logs of the prediction
     errors.back() = empirical_error(model, trial, options.common.parallelism());

@@ -78,6 +78,9 @@ class Story(CliCase):
         report = self.good_json("check", "r.json", "--runs", 2, "--steps", 5000, "--estimator",
                                 "oas-ml", "--target-error", 0.5, "--trial", 10)
         self.assertLess(abs(report["data"]["estimators"][0]["trial_error"] - 0.5), 0.25)
+        # For so large an error one step is enough, says the prediction; a trial needs a pair.
+        self.good("check", "corner/minimal", "--runs", 2, "--steps", 2000, "--target-error", 5,
+                  "--trial", 2)
         self.good("problem", "random", "--after", "--seed", 3, "-o", "after.json")
         self.assertEqual(json.loads(self.read("after.json"))["timing"], "after")
 
