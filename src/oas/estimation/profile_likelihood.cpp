@@ -328,9 +328,7 @@ LikelihoodPass ProfileLikelihood::others_pass(const TransitionModel& others, dou
   };
   reduce(pass.score);
   reduce(pass.batch_scores);
-  for (std::size_t i = 0; i < pass.counts.size(); ++i) {
-    pass.counts[i] = others.values()[i] * pass.score[i];
-  }
+  pass.counts[others_.entry] = 0.0;  // those of the others are as expected
   return pass;
 }
 
