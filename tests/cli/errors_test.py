@@ -71,6 +71,10 @@ class Usage(CliCase):
             for text in ("-1", "1e5", "1,000", "abc", "", "1.5", "99999999999999999999999"):
                 self.bad(*command, text, says=[f"oas: {command[-1]}: not a whole number between",
                                                f": '{text}'; see oas {command[0]} --help"])
+        self.bad("estimate", m, "p.json", "--window", 0,
+                 says=["--window: not a whole number between 1 and"])
+        for text in ("0", "0.5", "-3", "nan", "x"):
+            self.bad("estimate", m, "p.json", "--half-life", text, says=["--half-life: "])
         self.bad("check", m, "--runs", 0, says=["--runs: not a whole number between 1 and"])
         self.bad("check", m, "--steps", 5, says=["--steps: not a whole number between 128 and"])
         self.bad("evaluate", m, "p.json", "--steps", 0, says=["--steps: ", "between 64 and"])

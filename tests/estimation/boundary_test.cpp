@@ -131,6 +131,32 @@ TEST(Boundary, OnlyAStructureTellsStatesWithTheSameSensorsApart) {
   EXPECT_EQ(swaps(known), 0);
 }
 
+// Before there are error bars nothing is known, unless there is nothing to learn.
+TEST(Boundary, AHandfulOfPairsDeterminesNothing) {
+  for (const char* estimator : {"oas", "oas-overlap", "oas-weighted"}) {
+    for (const std::size_t steps : {3, 8, 20}) {
+      const TransitionEstimate learned = learn(make_problem("corner/dense-3"), estimator, steps, 2);
+      EXPECT_EQ(learned.flagged.size(), learned.visits.size()) << estimator << ' ' << steps;
+      EXPECT_EQ(learned.status, EstimateStatus::flagged);
+    }
+  }
+  const Pomdp still = chain(1, 2, {1.0}, {0.4, 0.6});
+  EXPECT_TRUE(learn(still, "oas-overlap", 5, 2).flagged.empty());
+}
+
+// Equal-tailed quantiles of a posterior never hold 0 or 1.
+TEST(Boundary, ParticlesHoldEntriesAtTheirBounds) {
+  const Pomdp model = make_problem("corner/perfect-cycle");
+  const TransitionEstimate learned = learn(model, "particle", 600, 4);
+  const auto truth = model.transition().values();
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    ASSERT_TRUE(truth[i] == 0.0 || truth[i] == 1.0);
+    EXPECT_LE(learned.lower[i], truth[i]) << i;
+    EXPECT_GE(learned.upper[i], truth[i]) << i;
+    EXPECT_LT(learned.upper[i] - learned.lower[i], 0.2) << i;
+  }
+}
+
 // Noise of the sensors makes up visits of states in which the system never was: rows without a
 // single visit are flagged, those with thirty are not. Four wrong ones among the thousands would
 // have a probability below 1e-6 if one in a thousand were.
@@ -246,9 +272,8 @@ TEST_P(CornerModels, EveryEstimatorGivesSoundNumbers) {
         EXPECT_EQ(std::isnan(learned.standard_error[i]), flagged[i / n] != 0) << i;
         const bool known = flagged[i / n] == 0 && n > 1;
         EXPECT_TRUE(!known || learned.upper[i] > learned.lower[i]) << i;
-        // One visit is no certainty. (Of weighted pairs visits are no counts.)
-        const bool counted = std::string(name) != "oas-weighted";
-        EXPECT_TRUE(!known || !counted || learned.visits[i / n] > 1.9) << i;
+        // One visit is no certainty.
+        EXPECT_TRUE(!known || learned.visits[i / n] > 1.9) << i;
       }
     }
   }

@@ -59,15 +59,10 @@ void check_positivity(const RowBooks& books, const FoldOptions& options,
 
 namespace {
 
-// Rows that are not flagged yet are, for this reason.
 void flag_all_rows(const char* reason, TransitionEstimate& estimate) {
   const int states = estimate.transition.num_states();
   for (int row = 0; row < states * estimate.transition.num_actions(); ++row) {
-    const bool flagged =
-        std::any_of(estimate.flagged.begin(), estimate.flagged.end(), [&](const FlaggedRow& one) {
-          return one.action == row / states && one.state == row % states;
-        });
-    if (!flagged) estimate.flagged.push_back({Action{row / states}, State{row % states}, reason});
+    estimate.flag(Action{row / states}, State{row % states}, reason);
   }
   estimate.status = EstimateStatus::flagged;
 }
@@ -87,7 +82,10 @@ TransitionEstimate estimate_moments(std::string_view name, const MomentSeries& s
     estimate.effective_rows = fold.forgetting.effective_rows(series.run_lengths);
   }
   check_positivity(series, fold, &estimate);
-  if (estimate.standard_error.empty()) flag_all_rows("there are too few pairs", estimate);
+  const bool known = model.num_states() == 1;  // there is nothing to learn
+  if (estimate.standard_error.empty() && !known) {
+    flag_all_rows("there are too few pairs", estimate);
+  }
   return estimate;
 }
 

@@ -239,14 +239,11 @@ void flag_made_up_rows(const std::vector<double>& noise, TransitionEstimate& est
   for (int row = 0; row < static_cast<int>(noise.size()); ++row) {
     const double visits = estimate.visits[static_cast<std::size_t>(row)];
     const double most = kVisitNoise * noise[static_cast<std::size_t>(row)];
-    const bool flagged = std::any_of(
-        estimate.flagged.begin(), estimate.flagged.end(),
-        [&](const FlaggedRow& one) { return one.action == row / n && one.state == row % n; });
-    if (flagged || visits >= most) continue;
-    estimate.flagged.push_back(
-        {Action{row / n}, State{row % n},
-         fmt::format("its estimated visits, {:.3g}, may be noise, which makes up to {:.3g}", visits,
-                     most)});
+    if (visits >= most) continue;
+    estimate.flag(
+        Action{row / n}, State{row % n},
+        fmt::format("its estimated visits, {:.3g}, may be noise, which makes up to {:.3g}", visits,
+                    most));
   }
 }
 
@@ -257,15 +254,16 @@ void add_error_bars(const PairMoments& total, std::span<const double> values, Jo
     errors.determined[static_cast<std::size_t>(row.action * num_states + row.state)] = 0;
   }
   set_error_bars(errors, values, estimate);
-  std::vector<double> visits;
+  std::vector<double> visits;  // neither weights nor noise count for more
   for (std::size_t first = 0; first < values.size();
        first += static_cast<std::size_t>(num_states)) {
-    visits.push_back(row_mass(total, first) > 0.0 ? pairs_behind(total, first) : 0.0);
+    const double mass = row_mass(total, first);
+    visits.push_back(mass > 0.0 ? std::min(mass, pairs_behind(total, first)) : 0.0);
   }
   for (const std::size_t row : drop_empty_rows(visits, errors, estimate)) {
     const auto index = static_cast<int>(row);
-    estimate.flagged.push_back({Action{index / num_states}, State{index % num_states},
-                                "its pairs are too few, or too noisy, to tell its entries"});
+    estimate.flag(Action{index / num_states}, State{index % num_states},
+                  "its pairs are too few, or too noisy, to tell its entries");
   }
 }
 

@@ -28,6 +28,13 @@ std::string TransitionEstimate::brief() const {
   return text;
 }
 
+void TransitionEstimate::flag(Action action, State state, std::string reason) {
+  const bool there = std::any_of(flagged.begin(), flagged.end(), [&](const FlaggedRow& one) {
+    return one.action == action && one.state == state;
+  });
+  if (!there) flagged.push_back({action, state, std::move(reason)});
+}
+
 Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
   PomdpParts parts = model.parts();
   parts.transition = estimate.transition;

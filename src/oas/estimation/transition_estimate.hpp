@@ -75,6 +75,9 @@ struct TransitionEstimate {
 
   /// One line: estimator, pairs, status.
   [[nodiscard]] std::string brief() const;
+
+  /// Adds a row to `flagged`, unless it is there already. O(flagged).
+  void flag(Action action, State state, std::string reason);
 };
 
 /// `model` with the transition of an estimate, and with its sensors where it has some. Counts of
