@@ -15,7 +15,9 @@ constexpr double kMostPasses = 200.0;  // for one point
 constexpr int kQuickPasses = 12;       // with the information at the summit
 constexpr double kFewestPasses = 6.0;
 constexpr double kPointWork = 2e7;     // rows · S² of its passes
-constexpr double kSmallGain = 0.003;   // of a further step: not worth a pass
+constexpr int kFewPasses = 3;          // where the summit was a good guide
+constexpr double kShare = 0.02;        // of all others, off the bounds
+constexpr double kSmallGain = 0.001;   // of a further step: not worth a pass
 constexpr double kMostPromised = 1.0;  // where a climb that is not over tells something
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMostRounds = 40;        // of the active set
@@ -115,6 +117,26 @@ std::vector<double> ProfileLikelihood::moved_to(double t) const {
   return at;
 }
 
+// With a small share for each of the others, so that none is kept at 0 by others at 0.
+std::vector<double> ProfileLikelihood::off_bounds(std::vector<double> at) const {
+  const auto is_other = [&](std::size_t i) {
+    return summit_.at.values()[i] > 0.0 && i != others_.entry;
+  };
+  for (std::size_t first = 0; first < at.size(); first += num_states_) {
+    double mass = 0.0;
+    double others = 0.0;
+    for (std::size_t i = first; i < first + num_states_; ++i) {
+      if (!is_other(i)) continue;
+      mass += at[i];
+      others += 1.0;
+    }
+    for (std::size_t i = first; i < first + num_states_; ++i) {
+      if (is_other(i)) at[i] += kShare * (mass / others - at[i]);
+    }
+  }
+  return at;
+}
+
 // Slopes at a point by the parabola of the summit.
 std::vector<double> ProfileLikelihood::predicted_slopes(const std::vector<double>& at) const {
   Vector change(static_cast<Eigen::Index>(coordinates_.size()));
@@ -133,8 +155,7 @@ std::vector<double> ProfileLikelihood::predicted_slopes(const std::vector<double
 // max g·d - d'Hd/2 with at + d >= 0: coordinates that would fall below are put close to 0, those at
 // 0 that would rather rise are let go, until neither is left.
 ProfileLikelihood::Step ProfileLikelihood::solve(const std::vector<double>& at,
-                                                 const std::vector<double>& slopes,
-                                                 bool release) const {
+                                                 const std::vector<double>& slopes, bool release) {
   const auto size = static_cast<Eigen::Index>(others_.entries.size());
   Step step{Vector::Zero(size), 0.0};
   Vector score(size);
@@ -370,8 +391,14 @@ double ProfileLikelihood::fall(std::size_t entry, double t) {
   std::vector<double> start = moved_to(t);
   std::vector<double> at = start;
   add(solve(at, predicted_slopes(at), false).change, 1.0, at);
+  const int before = passes_;
   double best = climb(std::move(at));
-  if (std::isinf(best)) best = climb(std::move(start));
+  if (std::isinf(best)) best = climb(start);
+  if (passes_ - before > kFewPasses) {  // the summit is no guide: there may be a higher one
+    others_.information = unlearnt_;
+    const double other = climb(off_bounds(std::move(start)));
+    if (!(other <= best)) best = other;
+  }
   return std::max(summit_.value - best, 0.0);
 }
 

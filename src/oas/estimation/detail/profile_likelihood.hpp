@@ -24,8 +24,8 @@ struct Summit {
 /// The profile likelihood of single entries: the maximum over all other entries when one is held at
 /// a value, other rows included. The others are moved by quadratic programs with the information at
 /// the summit, corrected on the way by the slopes that are met (bounds 0 <= T kept), or, where that
-/// is of no use, by expectation-maximisation, until less than 0.02 is still promised. One or two
-/// passes mostly do; long logs make at most six.
+/// is of no use, by expectation-maximisation, and there from a second start off the bounds too: the
+/// likelihood has local maxima. One or two passes mostly do; long logs make at most a dozen.
 class ProfileLikelihood {
  public:
   /// `rows` of the log: what a pass costs, hence how many are made.
@@ -58,9 +58,10 @@ class ProfileLikelihood {
 
   void choose(std::size_t entry);
   [[nodiscard]] std::vector<double> moved_to(double t) const;
+  [[nodiscard]] std::vector<double> off_bounds(std::vector<double> at) const;
   // `release`: entries at 0 may leave it.
   [[nodiscard]] Step solve(const std::vector<double>& at, const std::vector<double>& slopes,
-                           bool release) const;
+                           bool release);
   void add(const Vector& change, double share, std::vector<double>& at) const;
   double expect(const Evaluation& here, std::vector<double>& at) const;
   void learn(const std::vector<double>& from, const std::vector<double>& slopes,
@@ -79,7 +80,7 @@ class ProfileLikelihood {
   Others others_;
   Matrix unlearnt_;  // information of `others_` before any step
   double work_of_pass_ = 0.0;
-  mutable double work_ = 0.0;
+  double work_ = 0.0;
   int most_passes_ = 0;
   int passes_ = 0;
 };

@@ -1,0 +1,94 @@
+// Profiles against a reference by another road: plain expectation-maximisation of all other entries
+// with the one entry fixed by a structure.
+
+#include "oas/estimation/detail/profile_likelihood.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "oas/estimation/detail/likelihood_errors.hpp"
+#include "oas/estimation/likelihood_estimator.hpp"
+#include "oas/estimation/structured_likelihood.hpp"
+#include "oas/problems/corner_models.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "support/worst.hpp"
+
+namespace oas {
+namespace {
+
+class Profiles : public ::testing::TestWithParam<const char*> {
+ protected:
+  Profiles() : model_(make_problem(GetParam())), rows_(model_) {
+    ClosedLoop loop(model_, {.name = "uniform"}, 17);
+    Trajectory log;
+    loop.advance(600, log);
+    rows_.append(log.actions, log.observations);
+    likelihood_ = likelihood_rows(rows_, {1}).likelihood;
+    const TransitionModel uniform =
+        TransitionModel::uniform(model_.num_states(), model_.num_actions());
+    LikelihoodOptions options;
+    options.tolerance = 1e-6;
+    const LikelihoodEstimate climbed = maximize_likelihood(likelihood_, uniform, options);
+    ObservedInformation information =
+        observed_information(likelihood_, climbed.transition, climbed.pass);
+    summit_ = detail::make_summit(likelihood_, climbed.transition, climbed.pass,
+                                  std::move(information.matrix));
+  }
+
+  // The fall, by plain steps from the summit with a share of uniform.
+  [[nodiscard]] double reference(std::size_t entry, double t) const {
+    const int n = model_.num_states();
+    const auto index = static_cast<int>(entry);
+    TransitionKnowledge knowledge(n, model_.num_actions());
+    knowledge.fix(model_, Action{index / (n * n)}, State{index / n % n}, State{index % n}, t);
+    LikelihoodOptions plain;
+    plain.accelerate = false;
+    plain.tolerance = 1e-5;
+    plain.max_passes = 20'000;
+    const LikelihoodEstimate climbed =
+        maximize_likelihood(likelihood_, mixed_with_uniform(summit_.at, 0.02),
+                            TransitionStructure(model_, knowledge), plain);
+    return summit_.value - climbed.pass.log_likelihood;
+  }
+
+  Pomdp model_;
+  TransitionLikelihood rows_;
+  LikelihoodFunction likelihood_;
+  detail::Summit summit_;
+};
+
+TEST_P(Profiles, EqualTheMaximumWithTheEntryFixed) {
+  detail::ProfileLikelihood profile(summit_, 600.0);
+  test::Worst worst;
+  int compared = 0;
+  for (std::size_t entry = 0; entry < summit_.at.values().size(); entry += 2) {
+    const double value = summit_.at.values()[entry];
+    for (const double t : {0.5 * value, 0.5 + 0.5 * value, std::min(value + 0.05, 0.99)}) {
+      const double fall = profile.fall(entry, t);
+      if (std::isnan(fall)) continue;  // the passes did not suffice, and it says so
+      ++compared;
+      worst.take(std::abs(fall - reference(entry, t)) / (1.0 + 0.1 * fall));
+    }
+  }
+  EXPECT_GT(compared, 3);
+  // With fewer observations than states the likelihood has many maxima: neither road finds all.
+  const bool rugged = model_.num_observations() < model_.num_states();
+  EXPECT_LT(worst.value(), rugged ? 1.0 : 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Profiles,
+                         ::testing::Values("corner/minimal", "corner/dense-3",
+                                           "corner/dense-3-after", "corner/wear-repair",
+                                           "corner/ring-4-noisy", "corner/perfect-sparse",
+                                           "corner/few-observations"),
+                         [](const auto& one) {
+                           std::string name(std::string(one.param).substr(7));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace oas
