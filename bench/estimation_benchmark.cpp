@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/oas.hpp"
-#include "oas/estimation/spectral.hpp"
+#include "oas/estimation/moments/oas.hpp"
+#include "oas/estimation/spectral/spectral.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "random_instance.hpp"
 #include "reference_oas.hpp"

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "oas/experiments/log_estimation.hpp"
-#include "oas/io/log_reader.hpp"
-#include "oas/io/log_writer.hpp"
-#include "oas/io/pomdp_text.hpp"
+#include "oas/formats/pomdp_text.hpp"
+#include "oas/jobs/log_estimation.hpp"
+#include "oas/logs/log_reader.hpp"
+#include "oas/logs/log_writer.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "oas/estimation/transition_likelihood.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "random_instance.hpp"
 #include "reference_likelihood.hpp"

@@ -3,8 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "oas/estimation/finite_posterior.hpp"
-#include "oas/estimation/particle_posterior.hpp"
+#include "oas/estimation/particles/finite_posterior.hpp"
+#include "oas/estimation/particles/particle_posterior.hpp"
 #include "oas/learning/psrl.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"

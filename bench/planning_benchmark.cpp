@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include "oas/core/sampling.hpp"
-#include "oas/planning/extended_value_iteration.hpp"
+#include "oas/planning/grid/extended_value_iteration.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/planner.hpp"
 #include "reference_planning.hpp"

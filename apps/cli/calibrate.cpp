@@ -9,7 +9,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
-#include "oas/experiments/log_calibration.hpp"
+#include "oas/jobs/log_calibration.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {

@@ -8,10 +8,10 @@
 #include "check_report.hpp"
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/sensors/cell_search.hpp"
+#include "oas/sensors/soft_features.hpp"
 #include "oas/simulation/policies.hpp"
-#include "oas/theory/cell_search.hpp"
 #include "oas/theory/estimation_bounds.hpp"
-#include "oas/theory/soft_features.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "oas/experiments/data_needed.hpp"
-#include "oas/experiments/empirical_error.hpp"
-#include "oas/experiments/identifiability.hpp"
-#include "oas/experiments/survey.hpp"
+#include "oas/jobs/data_needed.hpp"
+#include "oas/jobs/empirical_error.hpp"
+#include "oas/jobs/identifiability.hpp"
+#include "oas/jobs/survey.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "oas/theory/communication.hpp"
 #include "oas/theory/ergodicity.hpp"
-#include "oas/theory/revealing.hpp"
 
 /// The sections of `oas check`, as text and as JSON. Text stays short for models with many states
 /// and actions; JSON holds everything.

@@ -15,7 +15,7 @@
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/core/markup.hpp"
-#include "oas/io/model_file.hpp"
+#include "oas/formats/model_file.hpp"
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"

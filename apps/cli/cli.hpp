@@ -12,7 +12,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/parallel.hpp"
-#include "oas/io/model_text.hpp"
+#include "oas/formats/model_text.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 

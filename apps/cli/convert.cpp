@@ -8,9 +8,9 @@
 #include "command_files.hpp"
 #include "convert_policy.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/io/model_file.hpp"
+#include "oas/formats/model_file.hpp"
 #include "oas/model/convert_timing.hpp"
-#include "oas/planning/policy_file.hpp"
+#include "oas/planning/policies/policy_file.hpp"
 
 namespace oas::cli {
 

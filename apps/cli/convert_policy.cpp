@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
-#include "oas/planning/plan_export.hpp"
-#include "oas/planning/policy_file.hpp"
+#include "oas/planning/policies/plan_export.hpp"
+#include "oas/planning/policies/policy_file.hpp"
 
 namespace oas::cli {
 

@@ -8,11 +8,11 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
-#include "oas/io/log_files.hpp"
-#include "oas/io/log_writer.hpp"
+#include "oas/logs/log_files.hpp"
+#include "oas/logs/log_writer.hpp"
 #include "oas/model/model_json.hpp"
-#include "oas/theory/cell_search.hpp"
-#include "oas/theory/revealing.hpp"
+#include "oas/sensors/cell_search.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {

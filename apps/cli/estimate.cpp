@@ -11,8 +11,8 @@
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/structure_json.hpp"
-#include "oas/experiments/log_estimation.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/jobs/log_estimation.hpp"
+#include "oas/logs/log_reader.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {

@@ -9,9 +9,9 @@
 #include "cli.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/planning/policy_evaluation.hpp"
-#include "oas/planning/policy_file.hpp"
-#include "oas/planning/policy_simulation.hpp"
+#include "oas/planning/evaluation/policy_evaluation.hpp"
+#include "oas/planning/evaluation/policy_simulation.hpp"
+#include "oas/planning/policies/policy_file.hpp"
 #include "undetermined.hpp"
 #include "whole_number.hpp"
 

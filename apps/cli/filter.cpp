@@ -9,9 +9,9 @@
 #include "command_files.hpp"
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/io/byte_sink.hpp"
-#include "oas/io/csv_cell.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/logs/byte_sink.hpp"
+#include "oas/logs/csv_cell.hpp"
+#include "oas/logs/log_reader.hpp"
 
 namespace oas::cli {
 

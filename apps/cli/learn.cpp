@@ -16,7 +16,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/version.hpp"
-#include "oas/experiments/learning_run.hpp"
+#include "oas/jobs/learning_run.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/statistics.hpp"
 #include "undetermined.hpp"

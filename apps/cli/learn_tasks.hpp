@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli.hpp"
-#include "oas/experiments/learning_run.hpp"
+#include "oas/jobs/learning_run.hpp"
 
 /// What `oas learn` was asked to do, checked.
 namespace oas::cli {

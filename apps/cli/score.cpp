@@ -7,7 +7,7 @@
 #include "cli.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/experiments/log_score.hpp"
+#include "oas/jobs/log_score.hpp"
 
 namespace oas::cli {
 

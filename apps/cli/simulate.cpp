@@ -10,7 +10,7 @@
 #include "cli.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/io/log_writer.hpp"
+#include "oas/logs/log_writer.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"

@@ -10,7 +10,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
-#include "oas/estimation/likelihood_estimator.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/problems/corner_models.hpp"
 #include "oas/simulation/closed_loop.hpp"
 

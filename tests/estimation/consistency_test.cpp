@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/moments/oas.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/empirical_error.hpp"
+#include "oas/jobs/empirical_error.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/theory/ergodicity.hpp"
 #include "oas/theory/estimation_bounds.hpp"

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/estimation/oas.hpp"
-#include "oas/experiments/log_bootstrap.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/estimation/moments/oas.hpp"
+#include "oas/jobs/log_bootstrap.hpp"
+#include "oas/logs/log_reader.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "oas/estimation/bootstrap.hpp"
+#include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/model/timing.hpp"
 
 namespace oas::test {

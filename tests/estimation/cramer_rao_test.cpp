@@ -9,8 +9,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/experiments/empirical_error.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/jobs/empirical_error.hpp"
 #include "oas/problems/random_pomdp.hpp"
 
 namespace oas {

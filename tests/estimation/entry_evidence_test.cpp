@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/entry_evidence.hpp"
+#include "oas/estimation/error_bars/entry_evidence.hpp"
 
 namespace oas {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "coverage_support.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/bootstrap.hpp"
-#include "oas/estimation/confidence_region.hpp"
-#include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/estimation/oas.hpp"
-#include "oas/experiments/log_bootstrap.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/estimation/error_bars/bootstrap.hpp"
+#include "oas/estimation/error_bars/confidence_region.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/estimation/moments/oas.hpp"
+#include "oas/jobs/log_bootstrap.hpp"
+#include "oas/logs/log_reader.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
 

@@ -8,7 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/moments/oas.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"

@@ -6,7 +6,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/logs/log_reader.hpp"
 #include "oas/model/density_sensors.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"

@@ -9,9 +9,9 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/likelihood/weighted_likelihood.hpp"
+#include "oas/estimation/moments/oas.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/estimation/weighted_likelihood.hpp"
 #include "support/random_models.hpp"
 
 namespace oas {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "oas/estimation/transition_likelihood.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "support/allocations.hpp"
 #include "support/random_models.hpp"
 

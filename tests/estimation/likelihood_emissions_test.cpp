@@ -6,7 +6,7 @@
 
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/transition_likelihood.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"
 #include "support/worst.hpp"

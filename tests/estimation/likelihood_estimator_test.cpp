@@ -1,7 +1,7 @@
 // The likelihood estimators as a whole: exact answers, coverage, the Cramér-Rao limit, blind
 // sensors.
 
-#include "oas/estimation/likelihood_estimator.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <numeric>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/moments/oas.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"

@@ -7,10 +7,10 @@
 
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/detail/likelihood_kernel.hpp"
-#include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/estimation/likelihood/detail/likelihood_kernel.hpp"
+#include "oas/estimation/likelihood/maximum_likelihood.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/estimation/transition_likelihood.hpp"
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"
 #include "support/worst.hpp"

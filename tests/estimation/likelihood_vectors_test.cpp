@@ -5,7 +5,7 @@
 #include "oas/belief/likelihood_filter.hpp"
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/transition_likelihood.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"
 

@@ -1,4 +1,4 @@
-#include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/estimation/likelihood/maximum_likelihood.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

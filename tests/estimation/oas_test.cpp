@@ -1,4 +1,4 @@
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/moments/oas.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "oas/core/sampling.hpp"
-#include "oas/estimation/finite_posterior.hpp"
-#include "oas/estimation/particle.hpp"
+#include "oas/estimation/particles/finite_posterior.hpp"
+#include "oas/estimation/particles/particle.hpp"
 #include "support/chi_square.hpp"
 #include "support/printing.hpp"
 #include "support/random_models.hpp"

@@ -2,7 +2,7 @@
 // enumeration of state paths, against the exact posterior over candidates; its saved state, its
 // counted failures, its errors.
 
-#include "oas/estimation/particle.hpp"
+#include "oas/estimation/particles/particle.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/finite_posterior.hpp"
+#include "oas/estimation/particles/finite_posterior.hpp"
 #include "support/allocations.hpp"
 #include "support/path_enumeration.hpp"
 #include "support/printing.hpp"

@@ -1,7 +1,7 @@
 // Profiles against a reference by another road: plain expectation-maximisation of all other entries
 // with the one entry fixed by a structure.
 
-#include "oas/estimation/detail/profile_likelihood.hpp"
+#include "oas/estimation/error_bars/detail/profile_likelihood.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <cmath>
 #include <string>
 
-#include "oas/estimation/detail/likelihood_errors.hpp"
-#include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/estimation/structured_likelihood.hpp"
+#include "oas/estimation/error_bars/detail/likelihood_errors.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/estimation/likelihood/structured_likelihood.hpp"
 #include "oas/problems/corner_models.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "support/worst.hpp"

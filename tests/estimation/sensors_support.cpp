@@ -5,9 +5,9 @@
 
 #include "oas/core/sampling.hpp"
 #include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/likelihood_estimator.hpp"
-#include "oas/estimation/oas.hpp"
-#include "oas/estimation/uncertain_sensors.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/estimation/moments/oas.hpp"
+#include "oas/estimation/sensors/uncertain_sensors.hpp"
 #include "support/random_models.hpp"
 
 namespace oas::test {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "oas/estimation/transition_estimate.hpp"
-#include "oas/estimation/transition_likelihood.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas::test {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "oas/counts/triple_counts.hpp"
-#include "oas/estimation/spectral.hpp"
+#include "oas/estimation/spectral/spectral.hpp"
 #include "oas/model/pomdp.hpp"
 #include "support/random_models.hpp"
 

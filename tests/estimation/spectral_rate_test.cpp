@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "oas/experiments/empirical_error.hpp"
+#include "oas/jobs/empirical_error.hpp"
 
 namespace oas {
 namespace {

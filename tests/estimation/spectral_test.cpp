@@ -1,7 +1,7 @@
 // The spectral estimators on exact populations, where they must return the truth, and the mistakes
 // that are easily made with them, each of which must show.
 
-#include "oas/estimation/spectral.hpp"
+#include "oas/estimation/spectral/spectral.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <set>
 
 #include "oas/core/contracts.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/problems/random_pomdp.hpp"
+#include "oas/sensors/left_inverse.hpp"
 #include "spectral_population.hpp"
 #include "support/worst.hpp"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/likelihood/structured_likelihood.hpp"
 #include "oas/estimation/structure_json.hpp"
-#include "oas/estimation/structured_likelihood.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "support/path_enumeration.hpp"
 #include "support/random_models.hpp"

@@ -1,4 +1,4 @@
-#include "oas/estimation/uncertain_sensors.hpp"
+#include "oas/estimation/sensors/uncertain_sensors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/detail/free_coordinates.hpp"
+#include "oas/estimation/error_bars/detail/free_coordinates.hpp"
 #include "sensors_support.hpp"
 #include "support/random_models.hpp"
 

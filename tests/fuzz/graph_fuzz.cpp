@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/planning/policy_graph.hpp"
+#include "oas/planning/policies/policy_graph.hpp"
 
 /// parse_policy_graph on any text: it gives a valid graph whose text reads back equal, or throws
 /// ParseError. A graph that fits a small model has a gain between its rewards, or stops.

@@ -4,7 +4,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/logs/log_reader.hpp"
 
 /// LogReader on any bytes: it gives rows that keep the contract or throws InvalidArgument, and the
 /// size of the blocks changes nothing.

@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/planning/alpha_policy.hpp"
+#include "oas/planning/policies/alpha_policy.hpp"
 
 namespace oas::test {
 

@@ -2,7 +2,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/read_limits.hpp"
-#include "oas/io/pomdp_text.hpp"
+#include "oas/formats/pomdp_text.hpp"
 
 /// parse_pomdp on any text: it gives a model whose text reads back equal, or throws ParseError.
 /// What is accepted strictly is read the same when lenient, and as a list the same as a table.

@@ -2,7 +2,7 @@
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/read_limits.hpp"
-#include "oas/io/pomdpx.hpp"
+#include "oas/formats/pomdpx.hpp"
 
 /// parse_pomdpx on any text: it gives a model whose text reads back with the same numbers, or
 /// throws ParseError. Lists give the same model as tables.

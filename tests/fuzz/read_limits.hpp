@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/io/model_text.hpp"
+#include "oas/formats/model_text.hpp"
 
 namespace oas::test {
 

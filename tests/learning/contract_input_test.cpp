@@ -16,7 +16,7 @@
 #include "oas/learning/online_moments.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/planner.hpp"
-#include "oas/planning/policy_graph.hpp"
+#include "oas/planning/policies/policy_graph.hpp"
 
 namespace oas {
 namespace {

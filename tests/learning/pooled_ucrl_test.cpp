@@ -8,7 +8,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/moments/oas.hpp"
 #include "oas/simulation/run.hpp"
 #include "support/random_models.hpp"
 

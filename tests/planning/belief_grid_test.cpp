@@ -1,4 +1,4 @@
-#include "oas/planning/belief_grid.hpp"
+#include "oas/planning/grid/belief_grid.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,14 +4,14 @@
 #include <numeric>
 
 #include "oas/core/contracts.hpp"
-#include "oas/io/pomdp_text.hpp"
-#include "oas/io/pomdpx.hpp"
+#include "oas/formats/pomdp_text.hpp"
+#include "oas/formats/pomdpx.hpp"
 #include "oas/model/convert_timing.hpp"
+#include "oas/planning/evaluation/policy_simulation.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/oracles.hpp"
-#include "oas/planning/plan_export.hpp"
 #include "oas/planning/planner.hpp"
-#include "oas/planning/policy_simulation.hpp"
+#include "oas/planning/policies/plan_export.hpp"
 #include "oas/simulation/environment.hpp"
 #include "support/property.hpp"
 

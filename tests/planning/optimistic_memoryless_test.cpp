@@ -1,4 +1,4 @@
-#include "oas/planning/optimistic_memoryless.hpp"
+#include "oas/planning/grid/optimistic_memoryless.hpp"
 
 #include <gtest/gtest.h>
 

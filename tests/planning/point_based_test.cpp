@@ -1,4 +1,4 @@
-#include "oas/planning/point_based.hpp"
+#include "oas/planning/points/point_based.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

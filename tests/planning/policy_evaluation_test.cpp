@@ -1,4 +1,4 @@
-#include "oas/planning/policy_evaluation.hpp"
+#include "oas/planning/evaluation/policy_evaluation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

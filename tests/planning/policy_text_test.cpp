@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "oas/core/contracts.hpp"
-#include "oas/planning/policy_file.hpp"
+#include "oas/planning/policies/policy_file.hpp"
 #include "support/property.hpp"
 
 /// Policy files of other solvers: random policy → text → policy, and what is said of faults.

@@ -1,4 +1,4 @@
-#include "oas/planning/relative_value_iteration.hpp"
+#include "oas/planning/grid/relative_value_iteration.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

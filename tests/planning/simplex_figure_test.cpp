@@ -7,7 +7,7 @@
 #include <map>
 
 #include "oas/core/contracts.hpp"
-#include "oas/planning/detail/level_regions.hpp"
+#include "oas/figures/level_regions.hpp"
 #include "oas/planning/planner.hpp"
 #include "planning/planning_support.hpp"
 #include "support/random_models.hpp"
@@ -15,11 +15,11 @@
 namespace oas {
 namespace {
 
-double area(const std::vector<detail::Point>& outline) {
+double area(const std::vector<Point>& outline) {
   double twice = 0.0;
   for (std::size_t i = 0; i < outline.size(); ++i) {
-    const detail::Point& p = outline[i];
-    const detail::Point& q = outline[(i + 1) % outline.size()];
+    const Point& p = outline[i];
+    const Point& q = outline[(i + 1) % outline.size()];
     twice += p.x * q.y - q.x * p.y;
   }
   return std::abs(0.5 * twice);
@@ -27,7 +27,7 @@ double area(const std::vector<detail::Point>& outline) {
 
 // The pieces cover the square once, and each label gets its true area.
 TEST(LevelRegions, AreasAreTheTrueOnes) {
-  const auto pieces = detail::trace_regions(
+  const auto pieces = trace_regions(
       200, [](double x, double h) { return x * x + h * h < 0.49 ? 0 : (x + h < 1.2 ? 1 : 2); });
   std::map<int, double> areas;
   for (const auto& piece : pieces) areas[piece.label] += area(piece.outline);

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "oas/belief/filter.hpp"
-#include "oas/planning/detail/point_solver.hpp"
-#include "oas/planning/detail/sparse_model.hpp"
 #include "oas/planning/look_ahead.hpp"
-#include "oas/planning/point_based.hpp"
+#include "oas/planning/points/detail/point_solver.hpp"
+#include "oas/planning/points/detail/sparse_model.hpp"
+#include "oas/planning/points/point_based.hpp"
 #include "oas/simulation/environment.hpp"
 #include "planning/planning_support.hpp"
 

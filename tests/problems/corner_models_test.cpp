@@ -8,8 +8,8 @@
 #include <string>
 
 #include "oas/core/contracts.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "oas/simulation/closed_loop.hpp"
-#include "oas/theory/revealing.hpp"
 #include "support/pomdp_invariants.hpp"
 
 namespace oas {

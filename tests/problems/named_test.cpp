@@ -10,10 +10,10 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/model/model_json.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/theory/communication.hpp"
 #include "oas/theory/ergodicity.hpp"
-#include "oas/theory/revealing.hpp"
 #include "support/pomdp_invariants.hpp"
 
 namespace oas {

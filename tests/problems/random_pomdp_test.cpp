@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "oas/theory/ergodicity.hpp"
-#include "oas/theory/revealing.hpp"
 #include "support/chi_square.hpp"
 #include "support/pomdp_invariants.hpp"
 #include "support/property.hpp"

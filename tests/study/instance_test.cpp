@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "oas/core/contracts.hpp"
-#include "oas/theory/revealing.hpp"
+#include "oas/sensors/revealing.hpp"
 
 namespace oas {
 namespace {

@@ -68,7 +68,7 @@ def unlisted_faults(root):
         known = set(re.findall(r"[\w./-]+", lists.read_text()))
         for path in sorted(lists.parent.rglob("*")):
             name = path.relative_to(lists.parent).as_posix()
-            private = path.suffix == ".hpp" and name.startswith("detail/")
+            private = path.suffix == ".hpp" and path.parent.name == "detail"
             if path.suffix in (".hpp", ".cpp") and name not in known and not private:
                 yield f"{path.relative_to(root)}:1: missing from {lists.relative_to(root)}"
 

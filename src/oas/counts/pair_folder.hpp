@@ -8,13 +8,13 @@
 #include "oas/counts/aged_batches.hpp"
 #include "oas/counts/batches.hpp"
 #include "oas/counts/forgetting.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/counts/moment_series.hpp"
 #include "oas/counts/pair_counts.hpp"
 #include "oas/counts/pair_moments.hpp"
 #include "oas/counts/row_pairing.hpp"
 #include "oas/model/row_block.hpp"
 #include "oas/model/timing.hpp"
+#include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
 

@@ -6,9 +6,9 @@
 
 #include "oas/core/bytes.hpp"
 #include "oas/core/linear_algebra.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_counts.hpp"
 #include "oas/model/timing.hpp"
+#include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
 

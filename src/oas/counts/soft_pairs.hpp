@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "oas/core/index.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/counts/pair_moments.hpp"
 #include "oas/model/row_block.hpp"
 #include "oas/model/timing.hpp"
+#include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "oas/core/index.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
 

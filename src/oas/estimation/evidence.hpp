@@ -12,13 +12,13 @@
 #include "oas/core/rng.hpp"
 #include "oas/core/settings.hpp"
 #include "oas/counts/forgetting.hpp"
-#include "oas/estimation/bootstrap.hpp"
+#include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/estimation/estimators.hpp"
-#include "oas/estimation/particle_posterior.hpp"
+#include "oas/estimation/particles/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/estimation/transition_structure.hpp"
 #include "oas/model/row_source.hpp"
-#include "oas/theory/cell_search.hpp"
+#include "oas/sensors/cell_search.hpp"
 
 namespace oas {
 

@@ -1,9 +1,9 @@
 #include "oas/counts/triple_counts.hpp"
-#include "oas/estimation/confidence_region.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
-#include "oas/estimation/particle.hpp"
-#include "oas/estimation/spectral.hpp"
-#include "oas/theory/cells.hpp"
+#include "oas/estimation/error_bars/confidence_region.hpp"
+#include "oas/estimation/particles/particle.hpp"
+#include "oas/estimation/spectral/spectral.hpp"
+#include "oas/sensors/cells.hpp"
 
 /// Estimators that need finite observations and look at no propensities, and cells for them.
 namespace oas::detail {

@@ -9,7 +9,7 @@ namespace oas {
 
 namespace {
 
-constexpr double kRounding = 1e-8;  // of sums of fixed entries, as for rows in model files
+constexpr double kRowRounding = 1e-8;  // of sums of fixed entries, as for rows in model files
 
 std::string row_name(const Pomdp& model, std::size_t row) {
   const auto index = static_cast<int>(row);
@@ -135,12 +135,13 @@ void TransitionStructure::check_row(const Pomdp& model, std::size_t row) {
     sum += fixed_[i];
     left += free_[i] != 0;
   }
-  OAS_REQUIRE(sum <= 1.0 + kRounding, "fixed entries of row {} sum to {:.6g}, which is more than 1",
-              row_name(model, row), sum);
-  OAS_REQUIRE(left > 0 || sum >= 1.0 - kRounding,
+  OAS_REQUIRE(sum <= 1.0 + kRowRounding,
+              "fixed entries of row {} sum to {:.6g}, which is more than 1", row_name(model, row),
+              sum);
+  OAS_REQUIRE(left > 0 || sum >= 1.0 - kRowRounding,
               "all entries of row {} are fixed, and sum to {:.6g} instead of 1",
               row_name(model, row), sum);
-  mass_left_.push_back(left > 1 && sum < 1.0 - kRounding ? 1.0 - sum : 0.0);
+  mass_left_.push_back(left > 1 && sum < 1.0 - kRowRounding ? 1.0 - sum : 0.0);
   if (mass_left_.back() > 0.0) return;
   // What is left can only be 0; a single entry takes all of it.
   for (std::size_t i = row * n; i < (row + 1) * n; ++i) {

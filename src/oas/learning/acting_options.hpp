@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "oas/model/pomdp.hpp"
-#include "oas/planning/relative_value_iteration.hpp"
+#include "oas/planning/grid/relative_value_iteration.hpp"
 
 namespace oas {
 

@@ -11,8 +11,8 @@
 #include "oas/core/rng.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/planning/grid/relative_value_iteration.hpp"
 #include "oas/planning/look_ahead.hpp"
-#include "oas/planning/relative_value_iteration.hpp"
 
 namespace oas {
 

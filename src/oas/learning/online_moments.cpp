@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "oas/core/checks.hpp"
-#include "oas/estimation/oas.hpp"
+#include "oas/estimation/moments/oas.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/detail/saved_state.hpp"
 

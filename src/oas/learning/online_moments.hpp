@@ -3,7 +3,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "oas/core/json_text.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/counts/pair_counts.hpp"
 #include "oas/counts/pair_moments.hpp"
 #include "oas/counts/row_pairing.hpp"
@@ -11,6 +10,7 @@
 #include "oas/learning/episode.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
 

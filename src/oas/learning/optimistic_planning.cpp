@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "oas/core/contracts.hpp"
-#include "oas/planning/extended_value_iteration.hpp"
+#include "oas/planning/grid/extended_value_iteration.hpp"
 
 namespace oas {
 

@@ -11,11 +11,11 @@
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
-#include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/estimation/likelihood/maximum_likelihood.hpp"
 #include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/optimistic_planning.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "oas/simulation/policies.hpp"
-#include "oas/theory/revealing.hpp"
 
 namespace oas {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "oas/estimation/transition_likelihood.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "oas/learning/acting_options.hpp"
 #include "oas/learning/belief_controller.hpp"
 #include "oas/learning/episode.hpp"

@@ -8,7 +8,7 @@
 
 #include "oas/core/json_text.hpp"
 #include "oas/core/rng.hpp"
-#include "oas/estimation/particle_posterior.hpp"
+#include "oas/estimation/particles/particle_posterior.hpp"
 #include "oas/learning/acting_options.hpp"
 #include "oas/learning/belief_controller.hpp"
 #include "oas/learning/episode.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "oas/counts/triple_counts.hpp"
-#include "oas/estimation/spectral.hpp"
+#include "oas/estimation/spectral/spectral.hpp"
 #include "oas/learning/acting_options.hpp"
 #include "oas/learning/belief_controller.hpp"
 #include "oas/learning/episode.hpp"

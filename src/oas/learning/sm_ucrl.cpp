@@ -14,7 +14,7 @@
 #include "oas/learning/detail/sample_radii.hpp"
 #include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/detail/triple_state.hpp"
-#include "oas/planning/optimistic_memoryless.hpp"
+#include "oas/planning/grid/optimistic_memoryless.hpp"
 #include "oas/simulation/policies.hpp"
 
 namespace oas {

@@ -8,12 +8,12 @@
 
 #include "oas/core/json_text.hpp"
 #include "oas/core/rng.hpp"
-#include "oas/counts/left_inverse.hpp"
 #include "oas/counts/triple_counts.hpp"
-#include "oas/estimation/spectral.hpp"
+#include "oas/estimation/spectral/spectral.hpp"
 #include "oas/learning/episode.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
 

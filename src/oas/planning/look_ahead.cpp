@@ -7,7 +7,7 @@
 #include "oas/belief/filter_kernel.hpp"
 #include "oas/belief/joint_kernel.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/planning/detail/successors.hpp"
+#include "oas/planning/grid/detail/successors.hpp"
 
 namespace oas {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "oas/core/linear_algebra.hpp"
-#include "oas/planning/belief_grid.hpp"
-#include "oas/planning/detail/sparse_model.hpp"
+#include "oas/planning/grid/belief_grid.hpp"
 #include "oas/planning/plan.hpp"
+#include "oas/planning/points/detail/sparse_model.hpp"
 
 namespace oas {
 

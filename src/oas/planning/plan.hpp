@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "oas/model/pomdp.hpp"
-#include "oas/planning/relative_value_iteration.hpp"
+#include "oas/planning/grid/relative_value_iteration.hpp"
 
 namespace oas {
 

@@ -6,9 +6,9 @@
 
 #include "oas/core/parallel.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/plan.hpp"
-#include "oas/planning/point_based.hpp"
-#include "oas/planning/policy_evaluation.hpp"
+#include "oas/planning/points/point_based.hpp"
 
 namespace oas {
 

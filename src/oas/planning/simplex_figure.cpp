@@ -7,7 +7,9 @@
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/planning/detail/level_regions.hpp"
+#include "oas/figures/axis.hpp"
+#include "oas/figures/level_regions.hpp"
+#include "oas/figures/svg.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/environment.hpp"
@@ -15,9 +17,6 @@
 namespace oas {
 
 namespace {
-
-using detail::Point;
-using detail::Svg;
 
 // Okabe and Ito without black, then lighter ones; areas are drawn in a lighter tint of the same.
 constexpr std::array<const char*, 10> kActionColors = {"#56B4E9", "#E69F00", "#009E73", "#F0E442",
@@ -100,7 +99,7 @@ class Triangle {
 
   template <class Label, class Color>
   void regions(int rows, const Label& label, const Color& color) {
-    for (const auto& piece : detail::trace_regions(rows, label)) {
+    for (const auto& piece : trace_regions(rows, label)) {
       std::vector<Point> outline;
       for (const Point& p : piece.outline) outline.push_back(place(belief(p.x, p.y)));
       svg_.polygon(outline, color(piece.label));
@@ -144,21 +143,6 @@ struct Range {
   double high = 0.0;
 };
 
-// Round numbers (1, 2 or 5 times a power of ten apart) inside a range, about five of them.
-std::vector<double> round_ticks(const Range& range) {
-  const double rough = (range.high - range.low) / 5.0;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  const double step = power * (rough > 5.0 * power   ? 10.0
-                               : rough > 2.0 * power ? 5.0
-                               : rough > power       ? 2.0
-                                                     : 1.0);
-  std::vector<double> ticks;
-  for (double k = std::ceil(range.low / step - 1e-9); k * step <= range.high + 1e-9 * step; ++k) {
-    ticks.push_back(k == 0.0 ? 0.0 : k * step);
-  }
-  return ticks;
-}
-
 // Smallest and largest bias; a flat one gets an artificial width.
 Range bias_range(const LookAhead& look_ahead, int samples) {
   Range range{1e300, -1e300};
@@ -191,7 +175,7 @@ void draw_color_bar(Svg& svg, Point at, const Range& range, int levels) {
             {at.x, at.y}},
            "#222222", 1.0);
   const double width = range.high - range.low;
-  for (const double tick : round_ticks({0.0, width})) {
+  for (const double tick : round_ticks(0.0, width)) {
     const double y = at.y - kBar * tick / width;
     svg.line({{at.x + 16.0, y}, {at.x + 20.0, y}}, "#222222", 1.0);
     svg.label({at.x + 24.0, y + 4.0}, fmt::format("{:.3g}", tick), "start", 12.0);
@@ -259,7 +243,7 @@ class Axes {
       svg_.line({{x, corner_.y}, {x, corner_.y + 5.0}}, "#222222", 1.0);
       svg_.label({x, corner_.y + 19.0}, fmt::format("{:g}", i / 5.0), "middle", 12.0);
     }
-    for (const double tick : round_ticks(range_)) {
+    for (const double tick : round_ticks(range_.low, range_.high)) {
       const double y = place(0.0, tick).y;
       svg_.line({{corner_.x, y}, {corner_.x - 5.0, y}}, "#222222", 1.0);
       svg_.label({corner_.x - 8.0, y + 4.0}, fmt::format("{:.3g}", tick), "end", 12.0);
@@ -317,7 +301,7 @@ std::string line_figure(const Plan& plan, const FigureOptions& options) {
   const auto label = [&](double x, double /*h*/) {
     return look_ahead.greedy(std::array<double, 2>{1.0 - x, x});
   };
-  for (const auto& piece : detail::trace_regions(options.rows, label)) {
+  for (const auto& piece : trace_regions(options.rows, label)) {
     axes.band(piece.outline.front().x, piece.outline.back().x, tint(action_color(piece.label)));
   }
   std::vector<Point> curve;

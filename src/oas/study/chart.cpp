@@ -4,23 +4,57 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "oas/core/markup.hpp"
-#include "oas/study/detail/chart_scale.hpp"
-#include "oas/study/detail/chart_style.hpp"
+#include "oas/figures/axis.hpp"
+#include "oas/figures/line_styles.hpp"
 
 namespace oas {
 
 namespace {
 
-using detail::Scale;
-using detail::showable;
-using detail::Style;
-using detail::Tick;
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+// Axes of x and y for all panels: they hold all means that can be shown, and the bands as far as
+// these do not squeeze everything else.
+std::pair<Axis, Axis> axes_of(const FigureData& figure) {
+  const FigureSpec& spec = figure.spec;
+  Range x;
+  Range y;
+  Range band;
+  for (const Panel& panel : figure.panels) {
+    for (const Series& series : panel.series) {
+      for (const SeriesPoint& point : series.points) {
+        if (!showable(point.x, spec.log_x)) continue;
+        x.add(point.x);
+        if (showable(point.y.mean, spec.log_y)) y.add(point.y.mean);
+        if (showable(point.y.lower, spec.log_y)) band.add(point.y.lower);
+        if (showable(point.y.upper, spec.log_y)) band.add(point.y.upper);
+      }
+    }
+  }
+  if (!(x.low <= x.high)) x = {1.0, 10.0};
+  if (!(y.low <= y.high)) y = {1.0, 10.0};
+  if (spec.log_y) {
+    band.low = std::max(band.low, y.low / 3.0);
+    band.high = std::min(band.high, y.high * 3.0);
+  }
+  y.add(std::min(band.low, y.low));
+  y.add(std::max(band.high, y.high));
+  return {Axis(x.low, x.high, spec.log_x), Axis(y.low, y.high, spec.log_y)};
+}
 
 // "exponent −0.5", with a proper minus sign.
 std::string exponent_text(const FigureData& figure) {
@@ -41,7 +75,7 @@ struct Frame {
 class Chart {
  public:
   explicit Chart(const FigureData& figure)
-      : figure_(figure), scales_(detail::scales_of(figure)), x_(scales_.first), y_(scales_.second) {
+      : figure_(figure), axes_(axes_of(figure)), x_(axes_.first), y_(axes_.second) {
     for (const Panel& panel : figure.panels) {
       for (const Series& series : panel.series) {
         if (std::find(labels_.begin(), labels_.end(), series.label) == labels_.end()) {
@@ -49,7 +83,7 @@ class Chart {
         }
       }
     }
-    styles_ = detail::styles_of(labels_);
+    styles_ = styles_of(labels_);
   }
 
   std::string draw() {
@@ -359,9 +393,9 @@ class Chart {
   }
 
   const FigureData& figure_;
-  std::pair<Scale, Scale> scales_;
-  const Scale& x_;
-  const Scale& y_;
+  std::pair<Axis, Axis> axes_;
+  const Axis& x_;
+  const Axis& y_;
   std::vector<std::string> labels_;
   std::map<std::string, Style> styles_;
   std::string body_;

@@ -6,14 +6,14 @@
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/io/log_reader.hpp"
+#include "oas/logs/log_reader.hpp"
 #include "oas/problems/random_pomdp.hpp"
+#include "oas/sensors/revealing.hpp"
+#include "oas/sensors/soft_features.hpp"
 #include "oas/simulation/continuous_loop.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/detail/task_kinds.hpp"
 #include "oas/study/instance.hpp"
-#include "oas/theory/revealing.hpp"
-#include "oas/theory/soft_features.hpp"
 
 namespace oas::detail {
 

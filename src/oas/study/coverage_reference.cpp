@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "oas/estimation/fisher_information.hpp"
-#include "oas/estimation/maximum_likelihood.hpp"
+#include "oas/estimation/error_bars/fisher_information.hpp"
+#include "oas/estimation/likelihood/maximum_likelihood.hpp"
 
 namespace oas {
 

@@ -6,7 +6,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/data_needed.hpp"
+#include "oas/jobs/data_needed.hpp"
 #include "oas/problems/random_pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/study/detail/task_kinds.hpp"

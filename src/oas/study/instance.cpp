@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/sensors/revealing.hpp"
 #include "oas/simulation/policies.hpp"
-#include "oas/theory/revealing.hpp"
 
 namespace oas {
 

@@ -6,7 +6,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/counts/triple_counts.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "oas/experiments/learning_run.hpp"
+#include "oas/jobs/learning_run.hpp"
 #include "oas/study/detail/task_kinds.hpp"
 #include "oas/study/instance.hpp"
 

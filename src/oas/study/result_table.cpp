@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "oas/core/contracts.hpp"
-#include "oas/io/csv_cell.hpp"
+#include "oas/logs/csv_cell.hpp"
 
 namespace oas {
 

@@ -1,0 +1,360 @@
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/sampling.hpp"
+#include "oas/estimation/error_bars/confidence_region.hpp"
+#include "oas/estimation/error_bars/detail/free_coordinates.hpp"
+#include "oas/estimation/error_bars/detail/likelihood_errors.hpp"
+#include "oas/estimation/error_bars/detail/never_left.hpp"
+#include "oas/estimation/likelihood/structured_likelihood.hpp"
+#include "oas/sensors/revealing.hpp"
+
+namespace oas {
+
+namespace {
+
+using detail::FreeCoordinates;
+
+constexpr double kDoubtfulSensor = 0.05;
+constexpr double kFairSensor = 0.4;
+constexpr double kShortLog = 500.0;   // rows for each row of T
+constexpr double kPriorZero = 1e-9;   // where a prior would be -∞
+constexpr double kSameSensor = 1e-9;  // difference of probabilities
+constexpr double kSameTransition = 1e-6;
+constexpr double kSwapFall = 2.0;       // of a log-likelihood: a swap that makes no difference
+constexpr double kNeverVisited = 1e-3;  // expected visits of a row
+constexpr double kStartShare = 0.02;    // of uniform in a start
+constexpr std::uint64_t kStartSeed = 20'250'115;
+
+std::int64_t num_transitions(const LikelihoodRows& rows) {
+  return std::accumulate(rows.transitions.begin(), rows.transitions.end(), std::int64_t{0});
+}
+
+// Flags a row as never visited or for `reason`; null: only if it was never visited.
+void flag_row(const Pomdp& model, std::size_t row, const char* reason,
+              TransitionEstimate& estimate) {
+  if (estimate.visits[row] < kNeverVisited) reason = "it was never visited";
+  if (reason == nullptr) return;
+  const auto index = static_cast<int>(row);
+  estimate.flagged.push_back(
+      {Action{index / model.num_states()}, State{index % model.num_states()}, reason});
+}
+
+// What was climbed: the log-likelihood, with a prior its sum with prior · Σ log T.
+LikelihoodFunction objective_of(const LikelihoodFunction& likelihood, double prior,
+                                const TransitionModel& climbed) {
+  if (prior == 0.0) return likelihood;
+  std::vector<char> structural;  // known to be 0
+  for (const double value : climbed.values()) structural.push_back(value == 0.0);
+  return [&likelihood, prior, structural](const TransitionModel& at, const PassOptions& options) {
+    LikelihoodPass pass = likelihood(at, options);
+    for (std::size_t i = 0; i < pass.score.size(); ++i) {
+      if (structural[i] != 0) continue;
+      const double value = std::max(at.values()[i], kPriorZero);  // profiles go to the bounds
+      pass.log_likelihood += prior * std::log(value);
+      pass.score[i] += prior / value;
+      pass.counts[i] += prior;
+    }
+    return pass;
+  };
+}
+
+bool same_sensors(const ObservationModel& sensors, State one, State other) {
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    for (Observation o{0}; o < sensors.num_observations(); ++o) {
+      if (std::abs(sensors(a, one, o) - sensors(a, other, o)) > kSameSensor) return false;
+    }
+  }
+  return true;
+}
+
+TransitionModel with_swapped_states(const TransitionModel& transition, State one, State other) {
+  const auto image = [&](State s) { return s == one ? other : s == other ? one : s; };
+  std::vector<double> values;
+  for (Action a{0}; a < transition.num_actions(); ++a) {
+    for (State s{0}; s < transition.num_states(); ++s) {
+      for (State next{0}; next < transition.num_states(); ++next) {
+        values.push_back(transition(a, image(s), image(next)));
+      }
+    }
+  }
+  return {transition.num_states(), transition.num_actions(), std::move(values)};
+}
+
+// What was climbed, and where.
+struct Maximum {
+  LikelihoodFunction objective;
+  TransitionModel at;  // of a structure: reduced
+  LikelihoodPass pass;
+};
+
+// States with the same sensors can be mixed without any effect on what is seen, wherever runs
+// start; only a structure can keep them apart. It does not if they can be swapped within it. Why
+// rows are not identified; empty: they may be.
+std::string why_not_identified(const Maximum& maximum, const Pomdp& model,
+                               const TransitionStructure& structure, int& passes) {
+  const auto swaps = [&](State one, State other) {
+    if (structure.empty()) return true;
+    const TransitionModel whole = with_swapped_states(structure.expand(maximum.at), one, other);
+    const TransitionModel reduced = structure.reduce(whole);
+    const TransitionModel again = structure.expand(reduced);
+    for (std::size_t i = 0; i < again.values().size(); ++i) {
+      if (std::abs(again.values()[i] - whole.values()[i]) > kSameTransition) return false;
+    }
+    ++passes;
+    const double value = maximum.objective(reduced, {}).log_likelihood;
+    return maximum.pass.log_likelihood - value < kSwapFall;
+  };
+  for (State one{0}; one < model.num_states(); ++one) {
+    for (State other{one + 1}; other < model.num_states(); ++other) {
+      if (!same_sensors(model.sensors(), one, other) || !swaps(one, other)) continue;
+      return fmt::format("the states {} and {} have the same sensors and can be swapped",
+                         model.states()[one], model.states()[other]);
+    }
+  }
+  return {};
+}
+
+// Without an information: the structure may say all, else nothing is known.
+void judge_without_information(const TransitionModel& at, const Pomdp& model, bool too_large,
+                               TransitionEstimate& estimate) {
+  if (FreeCoordinates(at).size() == 0) {
+    estimate.standard_error.assign(at.values().size(), 0.0);
+    estimate.lower.assign(at.values().begin(), at.values().end());
+    estimate.upper = estimate.lower;
+    return;
+  }
+  for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
+    flag_row(model, row, too_large ? "there are too many entries" : "the log is too short to tell",
+             estimate);
+  }
+}
+
+// Error bars at a maximum, and flags of the rows that are not determined.
+void judge_summit(const detail::Summit& summit, const detail::ErrorContext& context,
+                  const std::string& not_identified, const Pomdp& model, bool regions,
+                  TransitionEstimate& estimate) {
+  JointErrors errors = detail::likelihood_errors(summit, context, estimate.passes);
+  if (!not_identified.empty()) {
+    std::fill(errors.determined.begin(), errors.determined.end(), 0);
+  }
+  set_error_bars(errors, summit.at.values(), estimate);
+  drop_empty_rows(context.visits, errors, estimate);
+  for (std::size_t row = 0; row < errors.determined.size(); ++row) {
+    if (errors.determined[row] != 0) continue;
+    const bool made_up = !context.made_up.empty() && context.made_up[row] != 0;
+    const char* reason = made_up ? "the log can be explained without ever leaving it"
+                                 : "the log does not tell its entries apart";
+    flag_row(model, row, not_identified.empty() ? reason : not_identified.c_str(), estimate);
+  }
+  if (regions) add_regions(errors, summit.at.values(), estimate);
+}
+
+// Flags the rows that are not determined, and adds error bars.
+void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pomdp& model,
+                const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
+  Maximum maximum{objective_of(rows.likelihood, options.climb.prior, at), at, {}};
+  maximum.pass = maximum.objective(at, {});
+  ObservedInformation information = observed_information(maximum.objective, at, maximum.pass);
+  estimate.passes += information.passes + 1;
+  detail::ErrorContext context;
+  if (rows.squared) {
+    const ObservedInformation squared =
+        observed_information(rows.squared, at, rows.squared(at, {}));
+    estimate.passes += squared.passes + 1;
+    context.spread = squared.matrix;
+  }
+  const bool finite = information.matrix.allFinite() && context.spread.allFinite();
+  const bool missing =
+      information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0);
+  if (!finite || missing)
+    return judge_without_information(at, model, information.too_large, estimate);
+  const double imaginary = options.climb.prior * model.num_states();
+  for (const double visits : estimate.visits) context.visits.push_back(visits + imaginary);
+  context.rows = static_cast<double>(rows.rows);
+  const std::string not_identified =
+      why_not_identified(maximum, model, options.structure, estimate.passes);
+  const detail::Summit summit =
+      detail::make_summit(maximum.objective, at, maximum.pass, std::move(information.matrix));
+  // Imaginary visits are not made up by the sensors' noise.
+  if (imaginary == 0.0) {
+    context.made_up = detail::made_up_rows(summit, estimate.visits, context.rows, estimate.passes);
+  }
+  judge_summit(summit, context, not_identified, model, options.regions, estimate);
+}
+
+void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
+                  TransitionEstimate& estimate) {
+  const auto name = [&](std::size_t row) {
+    const auto index = static_cast<int>(row);
+    return fmt::format("({}, {})", model.actions()[index / model.num_states()],
+                       model.states()[index % model.num_states()]);
+  };
+  if (climbed.status != LikelihoodStatus::converged) {
+    estimate.warnings.push_back(
+        fmt::format("the maximisation did not converge: {}; about {:.2g} of "
+                    "log-likelihood could still be gained",
+                    climbed.brief(), climbed.to_gain));
+  }
+  const auto n = static_cast<std::size_t>(model.num_states());
+  for (const FlaggedRow& row : estimate.flagged) {
+    estimate.warnings.push_back(fmt::format(
+        "row {} is not determined: {}",
+        name(static_cast<std::size_t>(row.action) * n + static_cast<std::size_t>(row.state)),
+        row.reason));
+  }
+  if (estimate.standard_error.empty()) {
+    estimate.warnings.push_back("too few rows for error bars");
+  }
+}
+
+std::vector<double> row_sums(const std::vector<double>& counts, int num_states) {
+  std::vector<double> sums;
+  for (auto row = counts.begin(); row != counts.end(); row += num_states) {
+    sums.push_back(std::accumulate(row, row + num_states, 0.0));
+  }
+  return sums;
+}
+
+// Rows without visits say nothing: they become uniform.
+TransitionModel with_uniform_rows(const TransitionModel& transition,
+                                  const std::vector<double>& visits) {
+  std::vector<double> values(transition.values().begin(), transition.values().end());
+  const int n = transition.num_states();
+  for (std::size_t row = 0; row < visits.size(); ++row) {
+    if (visits[row] < kNeverVisited) std::fill_n(values.begin() + row * n, n, 1.0 / n);
+  }
+  return {n, transition.num_actions(), std::move(values)};
+}
+
+// Whether there may be several maxima: weak sensors, or a short log of sensors that are not good.
+bool in_doubt(const LikelihoodRows& rows, const Pomdp& model, double weakest) {
+  const double states = model.num_states();
+  const bool is_short = static_cast<double>(rows.rows) < kShortLog * model.num_actions() * states;
+  return weakest < kDoubtfulSensor || (is_short && weakest < kFairSensor);
+}
+
+LikelihoodEstimate best_climb(const LikelihoodRows& rows,
+                              const std::vector<TransitionModel>& starts, bool weak,
+                              const LikelihoodOptions& options) {
+  LikelihoodEstimate best;
+  int passes = 0;
+  for (const TransitionModel& start : starts) {
+    LikelihoodEstimate next = maximize_likelihood(rows.likelihood, start, options);
+    passes += next.passes;
+    const bool better = best.status == LikelihoodStatus::not_run || next.objective > best.objective;
+    if (better) best = std::move(next);
+    if (best.status == LikelihoodStatus::converged && !weak) break;
+  }
+  best.passes = passes;
+  return best;
+}
+
+}  // namespace
+
+void LikelihoodEstimatorOptions::validate() const {
+  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", confidence);
+  climb.validate();
+}
+
+LikelihoodRows likelihood_rows(const TransitionLikelihood& likelihood, Parallelism parallelism) {
+  LikelihoodRows rows;
+  rows.likelihood = [&likelihood, parallelism](const TransitionModel& transition,
+                                               const PassOptions& options) {
+    return likelihood.pass(transition, options, parallelism);
+  };
+  rows.rows = static_cast<std::int64_t>(likelihood.rows());
+  rows.runs = static_cast<std::int64_t>(likelihood.runs());
+  rows.missing = static_cast<std::int64_t>(likelihood.missing());
+  rows.transitions = likelihood.transitions();
+  return rows;
+}
+
+TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
+                                       const std::vector<TransitionModel>& given_starts,
+                                       const Pomdp& model,
+                                       const LikelihoodEstimatorOptions& options) {
+  options.validate();
+  OAS_REQUIRE(!given_starts.empty(), "no model to start from");
+  LikelihoodRows rows = all_rows;
+  std::vector<TransitionModel> starts = given_starts;
+  const bool structured = !options.structure.empty();
+  if (structured) {
+    rows.likelihood = reduced_likelihood(options.structure, all_rows.likelihood);
+    if (rows.squared) rows.squared = reduced_likelihood(options.structure, all_rows.squared);
+    for (TransitionModel& start : starts) start = options.structure.reduce(start);
+  }
+  OAS_REQUIRE(num_transitions(rows) > 0,
+              "the log has {} rows and no transition; at least one is needed", rows.rows);
+  TransitionEstimate estimate;
+  estimate.estimator = options.name;
+  estimate.confidence = options.confidence;
+  estimate.pairs = rows.transitions;
+  estimate.rows = rows.rows;
+  estimate.runs = rows.runs;
+  estimate.missing = rows.missing;
+  estimate.effective_rows = rows.effective_rows;
+  estimate.alpha = sensor_alphas(model);
+  const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
+  const LikelihoodEstimate climbed =
+      best_climb(rows, starts, in_doubt(rows, model, weakest), options.climb);
+  OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
+              "the rows cannot happen under the sensors and the start, whatever the transitions{}",
+              structured ? " that the structure allows" : "");
+  estimate.passes = climbed.passes;
+  estimate.log_likelihood = climbed.pass.log_likelihood;
+  estimate.visits = row_sums(climbed.pass.counts, model.num_states());
+  estimate.clipped.assign(estimate.visits.size(), 0.0);
+  if (options.error_bars) {
+    judge_rows(rows, climbed.transition, model, options, estimate);
+  } else {
+    for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
+      flag_row(model, row, nullptr, estimate);
+    }
+  }
+  estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);
+  if (structured) {
+    const TransitionModel transition = options.structure.expand(climbed.transition);
+    const LikelihoodPass pass = all_rows.likelihood(transition, {});
+    ++estimate.passes;
+    expand_estimate(options.structure, row_sums(pass.counts, model.num_states()), estimate);
+  }
+  estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
+  add_warnings(model, climbed, estimate);
+  return estimate;
+}
+
+std::vector<TransitionModel> likelihood_starts(const Pomdp& model, const TransitionModel& first) {
+  const int n = model.num_states();
+  std::vector<TransitionModel> starts = {mixed_with_uniform(first, kStartShare),
+                                         TransitionModel::uniform(n, model.num_actions())};
+  if (!has_blind_sensor(model)) return starts;
+  Rng rng({kStartSeed, 0, Role::bootstrap});
+  const std::vector<double> concentration(static_cast<std::size_t>(n), 1.0);
+  for (int start = 0; start < 3; ++start) {
+    std::vector<double> values(first.values().size());
+    for (std::size_t row = 0; row < values.size(); row += concentration.size()) {
+      sample_dirichlet(concentration, std::span(values).subspan(row, concentration.size()), rng);
+    }
+    starts.push_back(
+        mixed_with_uniform(TransitionModel(n, model.num_actions(), std::move(values)), 0.3));
+  }
+  return starts;
+}
+
+std::vector<double> sensor_alphas(const Pomdp& model) {
+  std::vector<double> alphas;
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    alphas.push_back(pseudo_inverse(Matrix(model.sensors().matrix(a))).smallest);
+  }
+  return alphas;
+}
+
+bool has_blind_sensor(const Pomdp& model) { return !analyse_sensors(model.sensors()).revealing(); }
+
+}  // namespace oas

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "oas/core/bytes.hpp"
+#include "oas/core/parallel.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/estimation/likelihood/transition_likelihood.hpp"
+#include "oas/model/continuous_pomdp.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/model/row_source.hpp"
+
+namespace oas {
+
+/// The likelihood of rows as they come. They are kept in memory, 1 to 4 bytes each, with
+/// real-valued observations 8 (S + 2) or so, as long as they fit; beyond, their source is read
+/// again in every pass, window by window, in constant memory.
+class RowLikelihood {
+ public:
+  /// Is shown every block of a source as it is read.
+  using Block = std::function<void(const RowBlock& block)>;
+
+  /// Rows of finite observations. `memory_limit`, in bytes, counts for read() only.
+  RowLikelihood(const Pomdp& model, std::size_t memory_limit);
+  /// Rows that bring likelihoods.
+  RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit);
+
+  /// The next row belongs to a new run.
+  void start_run();
+  /// Rows of one run. Throws InvalidArgument on an observation that the sensors rule out, and when
+  /// the rows before are not in memory.
+  void add(const RowBlock& rows) { add(rows, nullptr, 0); }
+  /// All rows of a source, which must outlive this object. Throws naming file and row on an
+  /// observation that the sensors rule out, and InvalidArgument when rows that cannot be read twice
+  /// (a pipe) do not fit into the memory. `also` may be empty.
+  void read(RowSource& source, const Block& also);
+  /// The rows of another one follow; both in memory.
+  void append(const RowLikelihood& other);
+
+  [[nodiscard]] bool in_memory() const { return in_memory_; }
+  /// Where the rows were read, if they were.
+  [[nodiscard]] RowSource* source() const { return source_; }
+  /// All rows, while they are in memory.
+  [[nodiscard]] const TransitionLikelihood& stored() const { return likelihood_; }
+
+  /// One pass over all rows; the same values in memory and from files, up to rounding. Throws
+  /// IoError when a file has changed since it was read first.
+  [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
+                                    Parallelism parallelism) const;
+
+  /// Every row in order, with whether it starts a run; real-valued observations are kMissing.
+  void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
+
+  [[nodiscard]] RunLengths run_lengths() const;
+
+  /// For the estimators; this object must outlive it. `progress` is told the rows of every pass in
+  /// memory.
+  [[nodiscard]] LikelihoodRows rows(Parallelism parallelism, RowsRead progress = {}) const;
+
+  /// Rows in memory, as bytes. load() takes the place of all rows; it throws InvalidArgument.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
+ private:
+  class Windows;
+
+  RowLikelihood(TransitionLikelihood likelihood, std::size_t memory_limit);
+
+  // Rows first, first + 1, … of the last block of a source, if there is one.
+  void add(const RowBlock& rows, const RowSource* from, std::size_t first);
+  void append_row(const RowBlock& rows, std::size_t t);
+  void end_run();
+
+  std::size_t memory_limit_;
+  RowSource* source_ = nullptr;
+  TransitionLikelihood likelihood_;  // all rows, or empty
+  Labels actions_;                   // for messages
+  Labels observations_;
+  bool vectors_ = false;
+  bool in_memory_ = true;
+  std::int64_t rows_ = 0;
+  std::int64_t runs_ = 0;
+  std::int64_t missing_ = 0;
+  std::vector<std::int64_t> transitions_;  // [a], but for the last row of the last run
+  RunLengths run_lengths_;                 // of the runs that ended
+  std::vector<std::int64_t> run_ends_;     // [window]: end of the run that its last row is of
+  std::int64_t run_end_ = 0;               // end of the last run that ended
+  std::int64_t run_rows_ = 0;              // and rows behind it
+  bool new_run_ = true;
+  std::optional<Action> last_;  // of the row before, in the same run
+};
+
+}  // namespace oas

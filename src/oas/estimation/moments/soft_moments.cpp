@@ -1,0 +1,53 @@
+#include "oas/estimation/moments/detail/soft_moments.hpp"
+
+namespace oas::detail {
+
+SoftMoments::SoftMoments(const ContinuousPomdp& model, const FoldOptions& fold,
+                         std::size_t memory_limit, std::int64_t first_run)
+    : model_(model),
+      folder_(model.num_states(), model.num_actions(), model.timing(), fold, first_run),
+      sample_(model.num_states(), model.num_actions(), memory_limit) {}
+
+bool SoftMoments::fits(const ContinuousPomdp& model) {
+  return static_cast<long>(model.num_states()) * model.num_actions() <= SoftFolder::kMaxSymbols;
+}
+
+void SoftMoments::add(const RowBlock& rows) {
+  folder_.add(rows);
+  // Densities say what the means are; likelihoods alone do not.
+  if (!rows.readings.empty()) return;
+  const auto n = static_cast<std::size_t>(model_.num_states());
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    if (rows.observations[t] == kMissing) continue;
+    const auto row = rows.likelihoods.subspan(t * n, n);
+    features_.assign(row.begin(), row.end());
+    to_soft_features(features_);
+    sample_.add(rows.actions[t], features_);
+  }
+}
+
+void SoftMoments::merge(const SoftMoments& other) {
+  folder_.merge(other.folder_);
+  sample_.append(other.sample_);
+}
+
+Pomdp SoftMoments::soft_model() const {
+  return model_.with_sensors(sample_.rows() > 0 ? sample_.sensors()
+                                                : soft_sensors(model_.sensors()));
+}
+
+MomentSeries SoftMoments::series(const LeftInverses& inverses) const {
+  return SoftFolder(folder_).finish(inverses);
+}
+
+void SoftMoments::save(ByteWriter& out) const {
+  folder_.save(out);
+  sample_.save(out);
+}
+
+void SoftMoments::load(ByteReader& in) {
+  folder_.load(in);
+  sample_.load(in);
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,135 @@
+#include "oas/counts/weighted_pairs.hpp"
+#include "oas/estimation/detail/evidence_body.hpp"
+#include "oas/estimation/moments/detail/moment_rules.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+// Weights depend on all rows: they are kept, or their source is read again.
+class WeightedBody final : public EvidenceBody {
+ public:
+  WeightedBody(const EstimatorInfo& info, std::shared_ptr<const Pomdp> model,
+               const EvidenceOptions& options, std::int64_t first_run)
+      : info_(info),
+        model_(std::move(model)),
+        options_(options),
+        first_run_(first_run),
+        marginals_(model_->num_actions(), model_->num_observations(), first_run) {}
+
+  [[nodiscard]] std::unique_ptr<EvidenceBody> clone() const override {
+    return std::make_unique<WeightedBody>(*this);
+  }
+  [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
+    return std::make_unique<WeightedBody>(info_, model_, options_, first_run);
+  }
+  void start_run() override {
+    marginals_.start_run();
+    rows_.start_run();
+    ++runs_;
+  }
+  void add(const RowBlock& rows, const RowSource* from) override {
+    marginals_.add(rows.actions, rows.observations, rows.propensities);
+    if (from == nullptr) {
+      OAS_REQUIRE(source_ == nullptr, "the rows before are not in memory");
+      rows_.add(rows);
+    }
+  }
+  void read(RowSource& source, std::int64_t first_run, Parallelism parallelism) override {
+    OAS_REQUIRE(runs_ == 0, "rows of one source only can be read");
+    OAS_REQUIRE(source.cannot_rewind().empty(),
+                "{}: estimator {} reads a log twice, which a pipe does not allow. Put it into a "
+                "file, or take oas-overlap",
+                source.cannot_rewind(), info_.name);
+    EvidenceBody::read(source, first_run, parallelism);
+    source_ = &source;
+  }
+  void merge(const EvidenceBody& other) override {
+    const auto& weighted = static_cast<const WeightedBody&>(other);
+    marginals_.merge(weighted.marginals_);
+    rows_.add(weighted.rows_);
+    rows_.start_run();
+    runs_ += weighted.runs_;
+  }
+  [[nodiscard]] bool can_merge() const override { return !options_.forgetting.active(); }
+  [[nodiscard]] std::int64_t runs() const override { return runs_; }
+  [[nodiscard]] std::optional<StoredRows> rows() const override {
+    return source_ == nullptr ? std::optional(rows_) : std::nullopt;
+  }
+  void save(ByteWriter& out) const override {
+    OAS_REQUIRE(source_ == nullptr, "rows that are not in memory cannot be saved");
+    marginals_.save(out);
+    rows_.save(out);
+    out.put(first_run_);
+    out.put(runs_);
+  }
+  void load(ByteReader& in) override {
+    marginals_.load(in);
+    rows_.load(in);
+    first_run_ = in.get<std::int64_t>();
+    runs_ = in.get<std::int64_t>();
+  }
+
+  [[nodiscard]] TransitionEstimate estimate(const EstimateOptions& options) const override {
+    WeightedPairs weights =
+        weighted_pairs(*model_, marginals_, !options_.actions_ignore_observations);
+    weights.fold.forgetting = options_.forgetting;
+    MomentSeries series = second_reading(weights, options.parallelism);
+    series.forget(options_.forgetting);
+    return estimate_moments(info_.name, series, weights.inverses, *model_, weights.fold, options);
+  }
+
+ private:
+  static void fold(RowSource& source, PairFolder& folder) {
+    for (RowBlock block; source.next(block);) {
+      require_propensities(block, folder.options(), &source);
+      folder.add(block);
+    }
+  }
+
+  [[nodiscard]] MomentSeries second_reading(const WeightedPairs& weights,
+                                            Parallelism parallelism) const {
+    PairFolder all(weights.inverses, model_->timing(), weights.fold, first_run_);
+    if (source_ == nullptr) {
+      all.add(rows_.all());
+      return all.finish();
+    }
+    source_->rewind();
+    std::vector<RowPart> parts;
+    if (!weights.fold.forgetting.active()) parts = source_->parts(parallelism);
+    if (parts.empty()) {
+      fold(*source_, all);
+      return all.finish();
+    }
+    std::vector<std::optional<PairFolder>> folders(parts.size());
+    parallel_for(parts.size(), parallelism, [&](std::size_t i) {
+      folders[i].emplace(weights.inverses, model_->timing(), weights.fold,
+                         first_run_ + parts[i].first_run);
+      fold(*parts[i].rows, *folders[i]);
+    });
+    for (const auto& folder : folders) all.merge(*folder);
+    return all.finish();
+  }
+
+  const EstimatorInfo& info_;
+  std::shared_ptr<const Pomdp> model_;
+  EvidenceOptions options_;
+  std::int64_t first_run_;
+  ObservationMarginals marginals_;
+  StoredRows rows_;
+  RowSource* source_ = nullptr;  // in place of rows_
+  std::int64_t runs_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<EvidenceBody> make_weighted_body(const EstimatorInfo& info, const RowModel& model,
+                                                 const EvidenceOptions& options) {
+  if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
+    return make_cell_body(info, *continuous, options);
+  }
+  return std::make_unique<WeightedBody>(info, std::make_shared<const Pomdp>(std::get<Pomdp>(model)),
+                                        options, 0);
+}
+
+}  // namespace oas::detail

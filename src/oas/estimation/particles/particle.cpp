@@ -1,0 +1,170 @@
+#include "oas/estimation/particles/particle.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "oas/core/contracts.hpp"
+#include "oas/sensors/revealing.hpp"
+
+namespace oas {
+
+void ParticleEstimateOptions::validate() const {
+  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", confidence);
+  posterior.validate();
+}
+
+ParticleEstimator::ParticleEstimator(const Pomdp& model, const ParticleEstimateOptions& options,
+                                     const Rng& rng)
+    : model_(model.without_transition()),
+      options_((options.validate(), options)),
+      rng_(rng),
+      posterior_(model, options.posterior, rng_),
+      pairs_(static_cast<std::size_t>(model.num_actions()), 0),
+      visits_(pairs_.size() * static_cast<std::size_t>(model.num_states()), 0.0),
+      belief_(static_cast<std::size_t>(model.num_states())) {}
+
+void ParticleEstimator::start_run() {
+  posterior_.start_run();
+  previous_.reset();
+  in_run_ = false;
+}
+
+void ParticleEstimator::add(std::span<const Action> actions,
+                            std::span<const Observation> observations) {
+  OAS_REQUIRE(actions.size() == observations.size(), "{} actions and {} observations",
+              actions.size(), observations.size());
+  for (std::size_t t = 0; t < actions.size(); ++t) {
+    if (!in_run_) ++runs_;
+    in_run_ = true;
+    count_pair(actions[t], observations[t]);
+    posterior_.mean_belief(belief_);
+    double* visits = visits_.data() + static_cast<std::size_t>(actions[t]) * belief_.size();
+    for (std::size_t s = 0; s < belief_.size(); ++s) visits[s] += belief_[s];
+    posterior_.update(actions[t], observations[t], rng_);
+  }
+}
+
+void ParticleEstimator::count_pair(Action action, Observation observation) {
+  if (observation == kMissing) {
+    ++missing_;
+    previous_.reset();
+    return;
+  }
+  if (previous_) {
+    const Action learned = model_.timing() == Timing::before ? *previous_ : action;
+    ++pairs_[static_cast<std::size_t>(learned)];
+  }
+  previous_ = action;
+}
+
+TransitionEstimate ParticleEstimator::finish(double confidence) const {
+  const ParticleReport& report = posterior_.report();
+  OAS_REQUIRE(report.rows > 0, "the log has no row; at least one is needed");
+  TransitionEstimate estimate;
+  estimate.estimator = options_.name;
+  estimate.confidence = confidence;
+  estimate.num_batches = posterior_.num_particles();
+  estimate.pairs = pairs_;
+  estimate.visits = visits_;
+  estimate.clipped.assign(visits_.size(), 0.0);
+  estimate.rows = report.rows;
+  estimate.runs = runs_;
+  estimate.missing = missing_;
+  for (const ActionSensor& sensor : analyse_sensors(model_.sensors()).actions) {
+    estimate.alpha.push_back(sensor.alpha);
+  }
+  ParticlePosterior::Moments moments = posterior_.moments();
+  const bool collapsed = posterior_.collapsed();
+  if (!collapsed) {
+    estimate.standard_error = std::move(moments.deviation);
+    set_intervals(confidence, estimate);
+  }
+  for (Action a{0}; a < model_.num_actions(); ++a) {
+    for (State s{0}; s < model_.num_states(); ++s) {
+      if (collapsed) {
+        estimate.flagged.push_back({a, s, "the particles have collapsed"});
+      } else if (pairs_[static_cast<std::size_t>(a)] == 0) {
+        estimate.flagged.push_back(
+            {a, s, "the action was never seen in a pair: this is the prior"});
+      }
+    }
+  }
+  estimate.transition =
+      TransitionModel(model_.num_states(), model_.num_actions(), std::move(moments.mean));
+  estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
+  add_warnings(estimate);
+  return estimate;
+}
+
+// The shortest of three: both tails left out alike, or all of one, so that 0 or 1 can be inside.
+void ParticleEstimator::set_intervals(double confidence, TransitionEstimate& estimate) const {
+  const double out = 1.0 - confidence;
+  estimate.lower = posterior_.quantiles(0.5 * out);
+  estimate.upper = posterior_.quantiles(1.0 - 0.5 * out);
+  const std::vector<double> from_zero = posterior_.quantiles(1.0 - out);
+  const std::vector<double> to_one = posterior_.quantiles(out);
+  for (std::size_t i = 0; i < estimate.lower.size(); ++i) {
+    const double width = estimate.upper[i] - estimate.lower[i];
+    if (from_zero[i] <= std::min(width, 1.0 - to_one[i])) {
+      estimate.lower[i] = 0.0;
+      estimate.upper[i] = from_zero[i];
+    } else if (1.0 - to_one[i] <= width) {
+      estimate.lower[i] = to_one[i];
+      estimate.upper[i] = 1.0;
+    }
+  }
+}
+
+void ParticleEstimator::add_warnings(TransitionEstimate& estimate) const {
+  const ParticleReport& report = posterior_.report();
+  if (posterior_.collapsed()) {
+    estimate.warnings.push_back(fmt::format(
+        "the particles have collapsed ({} of {} rows were read with one particle left): there are "
+        "no error bars; try another move or more particles",
+        report.collapsed, report.rows));
+  } else if (report.collapsed > 0) {
+    estimate.warnings.push_back(fmt::format(
+        "at {} of {} rows one particle carried practically all weight; what the others knew was "
+        "lost there",
+        report.collapsed, report.rows));
+  }
+  if (report.impossible > 0) {
+    estimate.warnings.push_back(
+        fmt::format("{} observations were impossible under every particle and were skipped",
+                    report.impossible));
+  }
+  for (const FlaggedRow& row : estimate.flagged) {
+    if (posterior_.collapsed()) break;
+    estimate.warnings.push_back(fmt::format("row ({}, {}) is not determined: {}",
+                                            model_.actions()[row.action],
+                                            model_.states()[row.state], row.reason));
+  }
+}
+
+void ParticleEstimator::save(ByteWriter& out) const {
+  out.put_text(posterior_.save().dump());
+  out.put(rng_.position());
+  out.put_all(pairs_);
+  out.put_all(visits_);
+  out.put(static_cast<std::int64_t>(previous_ ? previous_->value() : -1));
+  out.put(in_run_);
+  out.put(runs_);
+  out.put(missing_);
+}
+
+void ParticleEstimator::load(ByteReader& in) {
+  const auto state = nlohmann::ordered_json::parse(in.get_text(), nullptr, false);
+  OAS_REQUIRE(!state.is_discarded(), "saved particles are damaged");
+  posterior_.load(JsonView(state, "particles"));
+  rng_ = Rng(rng_.key(), in.get<std::uint64_t>());
+  pairs_ = in.get_all<std::int64_t>(pairs_.size());
+  visits_ = in.get_all<double>(visits_.size());
+  const std::int64_t previous = in.get_integer(-1, model_.num_actions() - 1);
+  previous_ = previous < 0 ? std::nullopt : std::optional(Action{static_cast<int>(previous)});
+  in_run_ = in.get<bool>();
+  runs_ = in.get<std::int64_t>();
+  missing_ = in.get<std::int64_t>();
+}
+
+}  // namespace oas

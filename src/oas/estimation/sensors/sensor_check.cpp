@@ -1,0 +1,119 @@
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/counts/pair_folder.hpp"
+#include "oas/estimation/moments/oas.hpp"
+#include "oas/estimation/sensors/detail/sensor_check.hpp"
+#include "oas/estimation/sensors/sensor_fit.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr double kBadFit = 1e-4;  // p-value below which a log is said not to fit
+constexpr std::size_t kMostOtherRows = 1 << 20;
+
+Timing other(Timing timing) { return timing == Timing::before ? Timing::after : Timing::before; }
+
+// The first rows of a log, for the likelihood of a model and as moments.
+struct OtherRows {
+  OtherRows(const RowLikelihood& log, const Pomdp& model) : likelihood(model) {
+    if (!has_blind_sensor(model)) {
+      inverses.emplace(model);
+      folder.emplace(*inverses, model.timing(), FoldOptions{});
+    }
+    log.visit_rows([&](Action action, Observation observation, bool starts_run) {
+      if (likelihood.rows() == kMostOtherRows) return;
+      if (starts_run) likelihood.start_run();
+      likelihood.append(action, observation);
+      if (!folder) return;
+      if (starts_run) folder->start_run();
+      folder->add({&action, 1}, {&observation, 1}, {});
+    });
+  }
+
+  // Good enough to start from, also where moments would need weights.
+  [[nodiscard]] TransitionModel start(const Pomdp& model) {
+    if (folder) {
+      const MomentSeries series = folder->finish();
+      if (!series.batches.empty()) return estimate_oas(series, *inverses, model).transition;
+    }
+    return TransitionModel::uniform(model.num_states(), model.num_actions());
+  }
+
+  TransitionLikelihood likelihood;
+  std::optional<LeftInverses> inverses;
+  std::optional<PairFolder> folder;
+};
+
+// None when the rows are impossible in the other timing, or too few.
+std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pomdp& model,
+                                             const LikelihoodEstimatorOptions& settings,
+                                             Parallelism parallelism) {
+  PomdpParts parts = model.parts();
+  parts.timing = other(model.timing());
+  const Pomdp turned(std::move(parts));
+  LikelihoodEstimatorOptions options;
+  options.structure = settings.structure;
+  options.error_bars = false;
+  try {
+    OtherRows rows(log, turned);
+    const TransitionEstimate estimate =
+        estimate_likelihood(likelihood_rows(rows.likelihood, parallelism),
+                            likelihood_starts(turned, rows.start(turned)), turned, options);
+    SensorFitTest test(turned.with_transition(estimate.transition));
+    auto run = rows.likelihood.run_starts().begin();
+    for (std::size_t row = 0; row < rows.likelihood.rows(); ++row) {
+      const bool starts = run != rows.likelihood.run_starts().end() && *run == row;
+      if (starts) ++run;
+      test.add(rows.likelihood.action(row), rows.likelihood.observation(row), starts);
+    }
+    return test.finish();
+  } catch (const InvalidArgument&) {
+    return {};
+  }
+}
+
+std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned,
+                    const Pomdp& model, bool structured) {
+  const auto timing = to_string(model.timing());
+  const auto turned_timing = to_string(other(model.timing()));
+  const std::string found = fit.brief(model);
+  const char* const or_structure = structured ? ", or the structure does not hold" : "";
+  if (!turned || std::isnan(turned->p_value)) {
+    return fmt::format(
+        "the log does not fit the sensors of the model in timing {}: the sensors are wrong, or the "
+        "timing of the log is {}{}; {}",
+        timing, turned_timing, or_structure, found);
+  }
+  if (turned->p_value >= kBadFit) {
+    return fmt::format(
+        "the log does not fit the sensors of the model in timing {} (p = {:.2g}); it does in "
+        "timing {} (p = {:.2g}): check the timing of the log, then the sensors{}; {}",
+        timing, fit.p_value, turned_timing, turned->p_value, or_structure, found);
+  }
+  return fmt::format(
+      "the log does not fit the sensors of the model in timing {} (p = {:.2g}), nor in timing {} "
+      "(p = {:.2g}): the sensors are wrong{}; {}",
+      timing, fit.p_value, turned_timing, turned->p_value, or_structure, found);
+}
+
+}  // namespace
+
+void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
+                    const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
+                    TransitionEstimate& estimate) {
+  SensorFitTest test(estimated_model(model, estimate));
+  log.visit_rows([&](Action action, Observation observation, bool starts_run) {
+    test.add(action, observation, starts_run);
+  });
+  const SensorFit fit = test.finish();
+  estimate.fit_p_value = fit.p_value;
+  if (!(fit.p_value < kBadFit)) return;
+  const auto turned = fit_in_other_timing(log, model, settings, parallelism);
+  estimate.warnings.push_back(verdict(fit, turned, model, !settings.structure.empty()));
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,163 @@
+#include "oas/estimation/sensors/sensor_fit.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr double kFewestExpected = 5.0;
+constexpr std::int64_t kMostNumbers = 1 << 22;  // of all covariances together
+constexpr std::size_t kWorst = 5;
+
+}  // namespace
+
+std::string SensorFit::brief(const Pomdp& model) const {
+  if (std::isnan(p_value)) return "the fit of the sensors cannot be tested";
+  std::string text = fmt::format(
+      "fit of the sensors: chi-square {:.1f} with {:.0f} degrees of "
+      "freedom, p = {:.2g}",
+      statistic, degrees, p_value);
+  if (!worst.empty()) {
+    const Cell& cell = worst.front();
+    const std::string before =
+        cell.previous_action
+            ? fmt::format(" after ({}, {})", model.actions()[*cell.previous_action],
+                          model.observations()[cell.previous_observation])
+            : "";
+    text += fmt::format("; worst: ({}, {}){} seen {:.0f} times, expected {:.1f}",
+                        model.actions()[cell.action], model.observations()[cell.observation],
+                        before, cell.observed, cell.expected);
+  }
+  return text;
+}
+
+SensorFitTest::SensorFitTest(const Pomdp& model)
+    : model_(model),
+      belief_(Vector::Zero(model.num_states())),
+      emitter_(belief_),
+      predicted_(Vector::Zero(model.num_observations())) {
+  static_cast<void>(model.transition());  // throws when unknown
+  const std::int64_t actions = model.num_actions();
+  const std::int64_t observations = model.num_observations();
+  enabled_ = actions * observations * observations <= kMostNumbers;
+  by_previous_ = enabled_ && (actions * observations + 1) * actions * observations <=
+                                 kMostNumbers / observations;
+  const std::int64_t previous = by_previous_ ? actions * observations + 1 : 1;
+  if (enabled_) groups_.resize(static_cast<std::size_t>(previous * actions));
+}
+
+SensorFitTest::Group& SensorFitTest::group_of(Action action) {
+  const std::size_t index =
+      (by_previous_ ? previous_ : 0) * static_cast<std::size_t>(model_.num_actions()) +
+      static_cast<std::size_t>(action);
+  Group& group = groups_[index];
+  if (group.observed.size() == 0) {
+    group.observed = Vector::Zero(predicted_.size());
+    group.expected = group.observed;
+    group.covariance = Matrix::Zero(predicted_.size(), predicted_.size());
+  }
+  return group;
+}
+
+void SensorFitTest::add(Action action, Observation observation, bool starts_run) {
+  if (!enabled_) return;
+  if (starts_run) {
+    belief_ = VectorView(model_.start().data(), model_.num_states());
+    previous_ = 0;
+  }
+  const MatrixView transition = model_.transition().matrix(action);
+  const bool before = model_.timing() == Timing::before;
+  if (before) {
+    emitter_ = belief_;
+  } else {
+    emitter_.noalias() = transition.transpose() * belief_;
+  }
+  if (observation == kMissing) {
+    previous_ = 0;
+  } else {
+    const auto sensor = model_.sensors().matrix(action);
+    predicted_.noalias() = sensor * emitter_;
+    Group& group = group_of(action);
+    group.observed(observation.value()) += 1.0;
+    group.expected += predicted_;
+    group.covariance.noalias() -= predicted_ * predicted_.transpose();
+    group.covariance.diagonal() += predicted_;
+    const double probability = predicted_(observation.value());
+    if (probability > 0.0) {
+      emitter_ = emitter_.cwiseProduct(sensor.row(observation.value()).transpose()) / probability;
+    }
+    previous_ =
+        1 + static_cast<std::size_t>(action) * static_cast<std::size_t>(model_.num_observations()) +
+        static_cast<std::size_t>(observation);
+  }
+  if (before) {
+    belief_.noalias() = transition.transpose() * emitter_;
+  } else {
+    belief_ = emitter_;
+  }
+  belief_ /= belief_.sum();
+}
+
+void SensorFitTest::add_cells(std::size_t index, SensorFit& fit) const {
+  const Group& group = groups_[index];
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index o = 0; o < group.expected.size(); ++o) {
+    if (group.expected(o) >= kFewestExpected) kept.push_back(o);
+  }
+  if (kept.empty()) return;
+  const auto size = static_cast<Eigen::Index>(kept.size());
+  Vector residual(size);
+  Matrix covariance(size, size);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const Eigen::Index o = kept[static_cast<std::size_t>(i)];
+    residual(i) = group.observed(o) - group.expected(o);
+    for (Eigen::Index j = 0; j < size; ++j) {
+      covariance(i, j) = group.covariance(o, kept[static_cast<std::size_t>(j)]);
+    }
+    if (covariance(i, i) <= 1e-9 * group.expected(o)) continue;
+    SensorFit::Cell cell;
+    const auto actions = static_cast<std::size_t>(model_.num_actions());
+    const auto observations = static_cast<std::size_t>(model_.num_observations());
+    if (index / actions > 0) {
+      cell.previous_action = Action{(index / actions - 1) / observations};
+      cell.previous_observation = Observation{(index / actions - 1) % observations};
+    }
+    cell.action = Action{index % actions};
+    cell.observation = Observation{o};
+    cell.observed = group.observed(o);
+    cell.expected = group.expected(o);
+    cell.z = residual(i) / std::sqrt(covariance(i, i));
+    fit.worst.push_back(cell);
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const double variance = eigen.eigenvalues()(i);
+    if (variance <= 1e-9 * eigen.eigenvalues()(size - 1)) continue;
+    const double along = eigen.eigenvectors().col(i).dot(residual);
+    fit.statistic += along * along / variance;
+    fit.degrees += 1.0;
+  }
+}
+
+SensorFit SensorFitTest::finish() const {
+  SensorFit fit;
+  for (std::size_t index = 0; index < groups_.size(); ++index) {
+    if (groups_[index].observed.size() > 0) add_cells(index, fit);
+  }
+  std::stable_sort(fit.worst.begin(), fit.worst.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.z) > std::abs(y.z); });
+  if (fit.worst.size() > kWorst) fit.worst.resize(kWorst);
+  if (fit.degrees > 0.0) {
+    const boost::math::chi_squared distribution(fit.degrees);
+    fit.p_value = boost::math::cdf(boost::math::complement(distribution, fit.statistic));
+  }
+  return fit;
+}
+
+}  // namespace oas

@@ -1,0 +1,240 @@
+#include "oas/jobs/learning_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/version.hpp"
+#include "oas/estimation/transition_error.hpp"
+#include "oas/planning/look_ahead.hpp"
+#include "oas/planning/plan_policy.hpp"
+#include "oas/planning/planner.hpp"
+#include "oas/simulation/environment.hpp"
+#include "oas/simulation/policies.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Plan oracle_plan(const Pomdp& model, double floor, double gap, Parallelism parallelism) {
+  PlanOptions options;
+  options.iota = floor;
+  options.span_tolerance = 0.01 * gap;
+  options.gap = gap;
+  options.max_entries = 2e7;
+  options.max_steps = 2'000'000;
+  return make_plan(model, options, parallelism);
+}
+
+// The simulated mean, which noise may carry beyond the bound that is proved.
+double gain_of(const Plan& plan) { return std::min(plan.certificate.mean, plan.gain_upper); }
+
+double error_of(const Plan& plan) {
+  return std::max(plan.gain_upper - gain_of(plan), gain_of(plan) - plan.gain_lower);
+}
+
+// Whether `step` is one of the equally spaced checkpoints, of which the last is the last step.
+bool is_checkpoint(std::int64_t step, const LearningOptions& options) {
+  const auto before = (step - 1) * options.checkpoints / options.steps;
+  return step * options.checkpoints / options.steps > before;
+}
+
+std::vector<double> play_oracle(const Pomdp& model, const RegretOracle& oracle,
+                                const LearningOptions& options) {
+  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
+  Rng rng({options.seed, options.replication, Role::agent});
+  PlanPolicy policy(oracle.plan);
+  std::vector<double> rewards;
+  double reward = 0.0;
+  for (std::int64_t step = 1; step <= options.steps; ++step) {
+    const Choice choice = policy.act(rng);
+    const Environment::Outcome outcome = environment.step(choice.action);
+    policy.observe(outcome.observation);
+    reward += outcome.reward;
+    if (is_checkpoint(step, options)) rewards.push_back(reward);
+  }
+  return rewards;
+}
+
+// Adds up what the steps of a run are worth in the eyes of one plan: Σ_t [Σ_a π_t(a) Q(b_t,a) -
+// v(b_t)].
+class Judge {
+ public:
+  explicit Judge(const Plan& plan)
+      : look_ahead_(plan), values_(static_cast<std::size_t>(plan.model.num_actions())) {}
+
+  void add(std::span<const double> belief, std::span<const double> policy) {
+    look_ahead_.action_values(belief, values_);
+    worth_ -= look_ahead_.bias(belief);
+    for (std::size_t a = 0; a < values_.size(); ++a) worth_ += policy[a] * values_[a];
+  }
+  [[nodiscard]] double worth() const { return worth_; }
+
+ private:
+  LookAhead look_ahead_;
+  std::vector<double> values_;
+  double worth_ = 0.0;
+};
+
+// The policies with and without floor, which are one where there is no floor.
+class Judges {
+ public:
+  explicit Judges(const RegretOracle& oracle) : free_(oracle.plan) {
+    if (oracle.floor > 0.0) floored_.emplace(oracle.floor_plan);
+  }
+
+  void add(std::span<const double> belief, std::span<const double> policy, Checkpoint& at) {
+    free_.add(belief, policy);
+    if (floored_) floored_->add(belief, policy);
+    at.expected_reward = free_.worth();
+    at.expected_reward_floor = floored_ ? floored_->worth() : free_.worth();
+  }
+
+ private:
+  Judge free_;
+  std::optional<Judge> floored_;
+};
+
+Json episode_to_json(const Episode& episode, const Pomdp& model) {
+  Json entry = {{"start", episode.start},
+                {"length", episode.length},
+                {"status", episode.status},
+                {"pairs", episode.pairs},
+                {"floor", episode.floor},
+                {"radius", episode.radius},
+                {"planned_gain", episode.planned_gain},
+                {"optimistic_gain", episode.optimistic_gain},
+                {"planning_seconds", episode.planning_seconds}};
+  if (episode.flagged_rows > 0) entry["flagged_rows"] = episode.flagged_rows;
+  if (!episode.failure.empty()) entry["failure"] = episode.failure;
+  if (episode.transition) {
+    entry["error"] = transition_error(model.transition(), *episode.transition).frobenius;
+  }
+  return entry;
+}
+
+}  // namespace
+
+RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
+                           Parallelism parallelism)
+    : plan(oracle_plan(model, 0.0, options.gap, parallelism)),
+      floor_plan(options.floor > 0.0 ? oracle_plan(model, options.floor, options.gap, parallelism)
+                                     : plan),
+      gain(gain_of(plan)),
+      gain_error(error_of(plan)),
+      floor(options.floor),
+      floor_gain(gain_of(floor_plan)),
+      floor_gain_error(error_of(floor_plan)) {
+  check_floor(floor, model.num_actions());
+}
+
+void LearningOptions::validate() const {
+  OAS_REQUIRE(steps >= 1, "steps is {}; at least 1 is needed", steps);
+  OAS_REQUIRE(checkpoints >= 1, "checkpoints is {}; at least 1 is needed", checkpoints);
+}
+
+Regrets regrets(const RegretOracle& oracle, const Checkpoint& at) {
+  const double best = static_cast<double>(at.step) * oracle.gain;
+  const double best_floor = static_cast<double>(at.step) * oracle.floor_gain;
+  return {best - at.reward, best - at.expected_reward, best_floor - at.reward,
+          best_floor - at.expected_reward_floor};
+}
+
+LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const LearningOptions& options,
+                  const RunProgress& progress) {
+  options.validate();
+  AnyAgent agent = make_agent(options.agent, model, options.settings);
+  const bool reveal = agent.needs_hidden_state();
+  OAS_REQUIRE(!reveal || options.allow_hidden_state,
+              "{} with these settings must be shown the hidden state, which no agent outside a "
+              "simulation can be; a study has to allow it",
+              options.agent);
+  const auto begin = std::chrono::steady_clock::now();
+  LearningRun run;
+  run.options = options;
+  run.oracle_rewards = play_oracle(model, oracle, options);
+  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
+  Rng rng({options.seed, options.replication, Role::agent});
+  Judges judges(oracle);
+  BeliefFilter truth(model);
+  std::vector<double> policy(static_cast<std::size_t>(model.num_actions()));
+  Checkpoint at;
+  for (at.step = 1; at.step <= options.steps; ++at.step) {
+    agent.probabilities(policy);
+    judges.add(truth.belief(), policy, at);
+    const Choice choice = agent.act(rng);
+    const Environment::Outcome outcome = environment.step(choice.action);
+    if (reveal) agent.reveal(outcome.state);
+    agent.observe(outcome.observation);
+    truth.update(choice.action, outcome.observation);
+    at.reward += outcome.reward;
+    if (!is_checkpoint(at.step, options)) continue;
+    run.checkpoints.push_back(at);
+    if (progress) {
+      run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
+      progress(run);
+    }
+  }
+  run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+std::string run_csv_header() {
+  return "agent,seed,replication,step,reward,realised_regret,expected_regret,"
+         "realised_regret_floor,expected_regret_floor,oracle_run_regret\n";
+}
+
+std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle) {
+  std::string text;
+  for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
+    const Checkpoint& at = run.checkpoints[i];
+    const Regrets regret = regrets(oracle, at);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", run.options.agent, run.options.seed,
+                        run.options.replication, at.step, at.reward, regret.realised,
+                        regret.expected, regret.realised_floor, regret.expected_floor,
+                        run.oracle_rewards[i] - at.reward);
+  }
+  return text;
+}
+
+Json run_to_json(const LearningRun& run, const Pomdp& model, const RegretOracle& oracle) {
+  const Checkpoint& last = run.end();
+  const Regrets regret = regrets(oracle, last);
+  Json settings = Json::object();
+  for (const Setting& setting : run.options.settings) settings[setting.name] = setting.value;
+  Json record = {{"format", "oas-run/1"},
+                 {"version", version()},
+                 {"agent", run.options.agent},
+                 {"settings", std::move(settings)},
+                 {"steps", run.options.steps},
+                 {"seed", run.options.seed},
+                 {"replication", run.options.replication},
+                 {"reward", last.reward},
+                 {"realised_regret", regret.realised},
+                 {"expected_regret", regret.expected},
+                 {"realised_regret_floor", regret.realised_floor},
+                 {"expected_regret_floor", regret.expected_floor},
+                 {"oracle_run_regret", run.oracle_rewards.back() - last.reward},
+                 {"oracle_gain", oracle.gain},
+                 {"oracle_gain_error", oracle.gain_error},
+                 {"iota", oracle.floor},
+                 {"oracle_gain_floor", oracle.floor_gain},
+                 {"oracle_gain_floor_error", oracle.floor_gain_error},
+                 {"failures", std::count_if(run.episodes.begin(), run.episodes.end(),
+                                            [](const Episode& e) { return !e.failure.empty(); })},
+                 {"seconds", run.seconds}};
+  record["episodes"] = Json::array();
+  for (const Episode& episode : run.episodes) {
+    record["episodes"].push_back(episode_to_json(episode, model));
+  }
+  return record;
+}
+
+}  // namespace oas

@@ -1,0 +1,136 @@
+#include "oas/jobs/log_bootstrap.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/core/contracts.hpp"
+#include "oas/simulation/environment.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr double kReacts = 5.0;  // standard deviations
+
+// New observations for all rows.
+std::vector<Observation> simulate_observations(const Pomdp& fitted, const StreamKey& key,
+                                               const RowBlock& log) {
+  std::vector<Observation> observations(log.observations.begin(), log.observations.end());
+  for (std::size_t run = 0; run < log.run_starts.size(); ++run) {
+    const std::size_t first = log.run_starts[run];
+    const std::size_t end = run + 1 < log.run_starts.size() ? log.run_starts[run + 1] : log.size();
+    // An environment draws one number to start and two a step.
+    Environment environment(fitted, Rng(key, 2 * first + run));
+    for (std::size_t t = first; t < end; ++t) {
+      const Observation seen = environment.step(log.actions[t]).observation;
+      if (observations[t] != kMissing) observations[t] = seen;
+    }
+  }
+  return observations;
+}
+
+// Do actions depend on the observation before them? A chi-square test of a_{t+1} against o_t, given
+// a_t, as a standard normal number (Wilson and Hilferty 1931).
+double reaction(const Pomdp& model, const RowBlock& log) {
+  const int num_actions = model.num_actions();
+  const int num_observations = model.num_observations();
+  std::vector<Matrix> counts(static_cast<std::size_t>(num_actions),
+                             Matrix::Zero(num_observations, num_actions));
+  const std::span<const Action> actions = log.actions;
+  for (std::size_t t = 1; t < log.size(); ++t) {
+    const Observation seen = log.observations[t - 1];
+    if (seen == kMissing || std::binary_search(log.run_starts.begin(), log.run_starts.end(), t)) {
+      continue;
+    }
+    counts[static_cast<std::size_t>(actions[t - 1])](seen.value(), actions[t].value()) += 1.0;
+  }
+  double statistic = 0.0;
+  double degrees = 0.0;
+  for (const Matrix& table : counts) {
+    const Matrix expected =
+        table.rowwise().sum() * table.colwise().sum() / std::max(table.sum(), 1.0);
+    const auto usable = expected.array() >= 5.0;
+    statistic += usable.select((table - expected).array().square() / expected.array(), 0.0).sum();
+    const double cells = static_cast<double>(usable.count());
+    degrees += std::max(0.0, cells - static_cast<double>(usable.rowwise().any().count()) -
+                                 static_cast<double>(usable.colwise().any().count()) + 1.0);
+  }
+  if (degrees < 1.0) return 0.0;
+  const double spread = 2.0 / (9.0 * degrees);
+  return (std::cbrt(statistic / degrees) - (1.0 - spread)) / std::sqrt(spread);
+}
+
+void warn_of_reaction(const Pomdp& model, const RowBlock& log, TransitionEstimate& estimate) {
+  if (reaction(model, log) < kReacts) return;
+  estimate.warnings.emplace_back(
+      "the logged actions depend on observations; the simulated logs keep them as they are and "
+      "visit other states, so these error bars may be wrong by a large factor: use "
+      "block-bootstrap or asymptotic");
+}
+
+// Once more from the source.
+StoredRows read_rows(RowSource& source, std::size_t memory_limit) {
+  OAS_REQUIRE(source.cannot_rewind().empty(),
+              "{}: a parametric bootstrap reads the log a second time, which a pipe does not "
+              "allow; put it into a file",
+              source.cannot_rewind());
+  constexpr std::size_t kRowBytes = sizeof(Action) + sizeof(Observation) + sizeof(double);
+  source.rewind();
+  StoredRows rows;
+  for (RowBlock block; source.next(block);) {
+    rows.add(block);
+    OAS_REQUIRE(rows.size() * kRowBytes <= memory_limit,
+                "the rows need more than {} bytes of memory, and a parametric bootstrap keeps "
+                "them there; allow more memory, or take block-bootstrap",
+                memory_limit);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Resampled resample_parametric(const Pomdp& fitted, const RowBlock& log,
+                              const std::function<std::vector<double>(const RowBlock&)>& again,
+                              const BootstrapOptions& options, Parallelism parallelism) {
+  options.validate();
+  Resampled resampled;
+  resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
+  parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
+    const std::vector<Observation> observations = simulate_observations(
+        fitted, {options.seed, static_cast<std::uint32_t>(r), Role::bootstrap}, log);
+    RowBlock simulated = log;
+    simulated.observations = observations;
+    resampled.estimates[r] = again(simulated);
+  });
+  return resampled;
+}
+
+void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& source,
+                      const LogEstimationOptions& options, const EstimateOptions& asked,
+                      TransitionEstimate& estimate) {
+  if (estimate.standard_error.empty()) return;
+  BootstrapOptions bootstrap;
+  bootstrap.resamples = options.resamples;
+  bootstrap.seed = options.seed;
+  bootstrap.validate();
+  Resampled resampled;
+  if (options.error_bars == ErrorBars::block_bootstrap) {
+    resampled = evidence.resample(estimate, asked, bootstrap);
+  } else {
+    std::optional<StoredRows> kept = evidence.rows();
+    if (!kept) kept.emplace(read_rows(source, options.memory_limit));
+    const RowBlock rows = kept->all();
+    warn_of_reaction(model, rows, estimate);
+    resampled = resample_parametric(
+        model.with_transition(estimate.transition), rows,
+        [&](const RowBlock& log) {
+          Evidence simulated = evidence.fresh();
+          simulated.add(log);
+          return evidence.again(simulated, estimate, asked);
+        },
+        bootstrap, asked.parallelism);
+  }
+  set_bootstrap_errors(resampled, options.error_bars, estimate);
+}
+
+}  // namespace oas

@@ -1,0 +1,172 @@
+#include "oas/jobs/log_calibration.hpp"
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/core/version.hpp"
+#include "oas/formats/model_file.hpp"
+#include "oas/logs/log_files.hpp"
+#include "oas/logs/log_labels.hpp"
+#include "oas/model/model_json.hpp"
+
+namespace oas {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ObservationModel uniform_sensors(int states, int actions, int observations) {
+  const auto size = static_cast<std::size_t>(states) * static_cast<std::size_t>(actions) *
+                    static_cast<std::size_t>(observations);
+  return {states, actions, observations, std::vector<double>(size, 1.0 / observations)};
+}
+
+constexpr double kMostSensorEntries = 2e8;  // as in model files
+
+long size_of(const JsonView& view) {
+  return view.is_array() ? static_cast<long>(view.size()) : view.as_integer();
+}
+
+Pomdp read_skeleton(const std::string& path) {
+  if (!path.ends_with(".json")) return read_any_model(path).model;
+  const std::string text = read_text_file(path);
+  Json document = parse_json(text, path);
+  const JsonView root(document, path);
+  if (!document.is_object() || root.has("observation")) return parse_model(text, path);
+  const long states = size_of(root.at("states"));
+  const long actions = size_of(root.at("actions"));
+  const long observations = size_of(root.at("observations"));
+  const double entries = static_cast<double>(states) * static_cast<double>(actions) *
+                         static_cast<double>(observations);
+  if (states < 1 || actions < 1 || observations < 1 || entries > kMostSensorEntries) {
+    root.fail(fmt::format("{} states, {} actions and {} observations cannot be", states, actions,
+                          observations));
+  }
+  const Json row(static_cast<std::size_t>(observations), 1.0 / static_cast<double>(observations));
+  const Json matrix(static_cast<std::size_t>(states), row);
+  document["observation"] = Json(static_cast<std::size_t>(actions), matrix);
+  return parse_model(document.dump(), path);
+}
+
+Json table3(const auto& values, const SensorCounts& counts) {
+  Json table = Json::array();
+  std::size_t index = 0;
+  for (int a = 0; a < counts.num_actions; ++a) {
+    Json matrix = Json::array();
+    for (int s = 0; s < counts.num_states; ++s) {
+      Json row = Json::array();
+      for (int o = 0; o < counts.num_observations; ++o) row.push_back(values[index++]);
+      matrix.push_back(std::move(row));
+    }
+    table.push_back(std::move(matrix));
+  }
+  return table;
+}
+
+}  // namespace
+
+Pomdp calibration_skeleton(const std::string& path, std::span<const std::string> logs,
+                           std::optional<Timing> timing) {
+  if (!path.empty()) {
+    PomdpParts parts = read_skeleton(path).parts();
+    OAS_REQUIRE(timing.value_or(parts.timing) == parts.timing, "{}: has timing {}, not {}", path,
+                to_string(parts.timing), to_string(*timing));
+    return Pomdp(std::move(parts));
+  }
+  const LogLabels labels = scan_log_labels(logs);
+  OAS_REQUIRE(timing || labels.timing,
+              "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
+              "which state emits the observation of a row");
+  PomdpParts parts;
+  parts.timing = timing ? *timing : *labels.timing;
+  parts.states = labels.states;
+  parts.actions = labels.actions;
+  parts.observations = labels.observations;
+  parts.sensors =
+      uniform_sensors(labels.states.size(), labels.actions.size(), labels.observations.size());
+  return Pomdp(std::move(parts));
+}
+
+SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string> logs,
+                                 Parallelism parallelism, const RowsRead& progress) {
+  OAS_REQUIRE(!logs.empty(), "no log to calibrate from");
+  std::vector<SensorCounts> parts(logs.size());
+  std::mutex progress_mutex;
+  parallel_for(logs.size(), parallelism, [&](std::size_t i) {
+    LogReader reader(logs[i], model);
+    if (!reader.has_state()) {
+      throw ParseError(logs[i], reader.line(), 0,
+                       "column 'state' is missing: sensors are calibrated on rows whose state is "
+                       "known");
+    }
+    SensorCounter counter(model);
+    for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+      std::size_t first = 0;
+      by_runs(
+          block.view(), [&] { counter.start_run(); },
+          [&](const RowBlock& rows) {
+            counter.add(block.rows, first, rows.size());
+            first += rows.size();
+          });
+      const std::lock_guard lock(progress_mutex);
+      if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
+    }
+    parts[i] = counter.finish();
+  });
+  SensorCounts counts = std::move(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) counts.add(parts[i]);
+  OAS_REQUIRE(
+      counts.unused < counts.rows,
+      "{}: no row to calibrate from. Rows: {}; with an empty column observation: {}; last of a "
+      "run, so that timing {} does not show the state that emitted: {}",
+      fmt::join(logs, ", "), counts.rows, counts.missing, to_string(model.timing()),
+      counts.unused - counts.missing);
+  return counts;
+}
+
+Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) {
+  PomdpParts parts = skeleton.parts();
+  const SensorCounts& counts = calibration.counts;
+  parts.sensors = calibration.sensors;
+  // Counts that were pooled stand there once for every action, and must count once.
+  const std::size_t tables = calibration.same_for_all_actions ? counts.num_actions : 1;
+  const auto end =
+      counts.values.begin() + static_cast<std::ptrdiff_t>(counts.values.size() / tables);
+  parts.observation_counts = ObservationCounts(
+      counts.num_states, counts.num_actions, counts.num_observations, {counts.values.begin(), end});
+  Json document = model_to_json(Pomdp(std::move(parts)));
+  Json about;
+  about["version"] = version();
+  about["same_for_all_actions"] = calibration.same_for_all_actions;
+  about["rows"] = counts.rows;
+  about["runs"] = counts.runs;
+  about["unused_rows"] = counts.unused;
+  about["confidence"] = calibration.confidence;
+  about["suffices"] = calibration.suffices();
+  for (const AlphaInterval& alpha : calibration.alpha) {
+    about["alpha"].push_back(alpha.value);
+    about["alpha_lower"].push_back(alpha.lower);
+    about["alpha_upper"].push_back(alpha.upper);
+  }
+  if (calibration.dependence.degrees > 0.0) {
+    about["action_dependence"] = {{"chi_square", calibration.dependence.statistic},
+                                  {"degrees", calibration.dependence.degrees},
+                                  {"p_value", calibration.dependence.p_value}};
+  }
+  about["unseen"] = Json::array();
+  for (const auto& [action, state] : calibration.unseen) {
+    about["unseen"].push_back({skeleton.actions()[action], skeleton.states()[state]});
+  }
+  about["counts"] = table3(counts.values, counts);
+  about["lower"] = table3(calibration.lower, counts);
+  about["upper"] = table3(calibration.upper, counts);
+  about["warnings"] = calibration.warnings;
+  document["calibration"] = std::move(about);
+  return document;
+}
+
+}  // namespace oas

@@ -1,0 +1,231 @@
+#include "oas/jobs/log_score.hpp"
+
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "oas/belief/filter.hpp"
+#include "oas/belief/likelihood_filter.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/logs/log_files.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::int64_t kFirstBatchRows = 64;
+constexpr std::size_t kMostBatches = 128;  // per file; then neighbours are merged
+constexpr std::size_t kFewestBatches = 16;
+
+// Sums over some consecutive rows, one per model.
+struct Batch {
+  std::vector<double> sums;
+  std::int64_t observed = 0;
+};
+
+struct FileScore {
+  std::vector<Batch> batches;
+  std::vector<std::int64_t> impossible;
+  std::int64_t rows = 0;
+  std::int64_t runs = 0;
+  std::int64_t missing = 0;
+};
+
+// A model's belief along the rows of a block.
+class FiniteFilter {
+ public:
+  explicit FiniteFilter(const Pomdp& model) : filter_(model) {}
+  void reset() { filter_.reset(); }
+  double update(const LogBlock& block, std::size_t t) {
+    return filter_.update(block.rows.actions[t], block.rows.observations[t]);
+  }
+
+ private:
+  BeliefFilter filter_;
+};
+
+class VectorFilter {
+ public:
+  explicit VectorFilter(const ContinuousPomdp& model)
+      : model_(&model),
+        filter_(model.chain()),
+        likelihood_(static_cast<std::size_t>(model.num_states()), 1.0) {}
+  void reset() { filter_.reset(); }
+  double update(const LogBlock& block, std::size_t t) {
+    const Action action = block.rows.actions[t];
+    const std::size_t n = likelihood_.size();
+    const bool seen = block.rows.observations[t] != kMissing;
+    if (block.readings.empty() || !seen) {  // the log's own likelihoods; 1 where nothing was seen
+      return filter_.update(action, std::span(block.likelihoods).subspan(t * n, n));
+    }
+    const std::size_t d = block.readings.size() / block.rows.size();
+    model_->sensors().likelihood(action, std::span(block.readings).subspan(t * d, d), likelihood_);
+    return filter_.update(action, likelihood_);
+  }
+
+ private:
+  const ContinuousPomdp* model_;
+  LikelihoodFilter filter_;
+  std::vector<double> likelihood_;
+};
+
+template <class Filter>
+class Scorer {
+ public:
+  template <class Model>
+  explicit Scorer(std::span<const Model> models) {
+    for (const Model& model : models) filters_.emplace_back(model);
+    result_.impossible.assign(models.size(), 0);
+    clear();
+  }
+
+  void add(const LogBlock& block) {
+    auto run = block.run_starts.begin();
+    for (std::size_t t = 0; t < block.rows.size(); ++t) {
+      if (run != block.run_starts.end() && *run == t) {
+        for (Filter& filter : filters_) filter.reset();
+        ++run;
+        ++result_.runs;
+      }
+      add_row(block, t);
+    }
+    result_.rows += static_cast<std::int64_t>(block.rows.size());
+  }
+
+  FileScore finish() {
+    if (current_.observed > 0) close();
+    return std::move(result_);
+  }
+
+ private:
+  void add_row(const LogBlock& block, std::size_t t) {
+    const bool seen = block.rows.observations[t] != kMissing;
+    for (std::size_t m = 0; m < filters_.size(); ++m) {
+      const double probability = filters_[m].update(block, t);
+      if (!seen) continue;
+      if (!(probability > 0.0)) ++result_.impossible[m];
+      current_.sums[m] += std::log(probability);
+    }
+    result_.missing += !seen;
+    current_.observed += seen;
+    if (current_.observed == batch_rows_) close();
+  }
+
+  void close() {
+    auto& batches = result_.batches;
+    batches.push_back(current_);
+    clear();
+    if (batches.size() < kMostBatches) return;
+    for (std::size_t i = 0; i < batches.size(); i += 2) {
+      for (std::size_t m = 0; m < filters_.size(); ++m) {
+        batches[i].sums[m] += batches[i + 1].sums[m];
+      }
+      batches[i].observed += batches[i + 1].observed;
+      if (i > 0) batches[i / 2] = batches[i];
+    }
+    batches.resize(batches.size() / 2);
+    batch_rows_ *= 2;
+  }
+
+  void clear() {
+    current_.sums.assign(filters_.size(), 0.0);
+    current_.observed = 0;
+  }
+
+  std::vector<Filter> filters_;
+  FileScore result_;
+  Batch current_;
+  std::int64_t batch_rows_ = kFirstBatchRows;
+};
+
+// Mean of sums(b) over all observed rows, with the error by the spread of the batches.
+template <class Sum>
+ScoreMean mean_of(const std::vector<Batch>& batches, const Sum& sum) {
+  double total = 0.0;
+  double observed = 0.0;
+  for (const Batch& batch : batches) {
+    total += sum(batch);
+    observed += static_cast<double>(batch.observed);
+  }
+  ScoreMean mean = {total / observed, std::numeric_limits<double>::quiet_NaN()};
+  const auto count = static_cast<double>(batches.size());
+  if (batches.size() < kFewestBatches || !std::isfinite(mean.value)) return mean;
+  double square = 0.0;
+  for (const Batch& batch : batches) {
+    const double deviation = sum(batch) - mean.value * static_cast<double>(batch.observed);
+    square += deviation * deviation;
+  }
+  mean.standard_error = std::sqrt(square * count / (count - 1.0)) / observed;
+  return mean;
+}
+
+void check_alike(const Pomdp& model, const Pomdp& first) {
+  static_cast<void>(model.transition());  // throws when unknown
+  OAS_REQUIRE(model.actions() == first.actions() && model.observations() == first.observations() &&
+                  model.timing() == first.timing(),
+              "the models to compare differ in actions, observations or timing: {} against {}",
+              model.brief(), first.brief());
+}
+
+template <class Filter, class Model>
+LogScore score_with(std::span<const Model> models, std::span<const std::string> paths,
+                    Parallelism parallelism, const RowsRead& progress) {
+  OAS_REQUIRE(!paths.empty(), "no log to score on");
+  std::mutex progress_mutex;
+  std::vector<FileScore> files(paths.size());
+  parallel_for(paths.size(), parallelism, [&](std::size_t i) {
+    LogReader reader(paths[i], models.front());
+    Scorer<Filter> scorer(models);
+    for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+      scorer.add(block);
+      const std::lock_guard lock(progress_mutex);
+      if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
+    }
+    files[i] = scorer.finish();
+  });
+  LogScore score;
+  score.impossible_rows.assign(models.size(), 0);
+  std::vector<Batch> batches;
+  for (const FileScore& file : files) {
+    batches.insert(batches.end(), file.batches.begin(), file.batches.end());
+    score.rows += file.rows;
+    score.runs += file.runs;
+    score.missing += file.missing;
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      score.impossible_rows[m] += file.impossible[m];
+    }
+  }
+  OAS_REQUIRE(score.rows > score.missing, "none of {} rows has an observation", score.rows);
+  score.num_batches = static_cast<int>(batches.size());
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    score.models.push_back(mean_of(batches, [m](const Batch& batch) { return batch.sums[m]; }));
+    score.differences.push_back(
+        mean_of(batches, [m](const Batch& batch) { return batch.sums[m] - batch.sums[0]; }));
+  }
+  return score;
+}
+
+}  // namespace
+
+LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> paths,
+                    Parallelism parallelism, const RowsRead& progress) {
+  OAS_REQUIRE(!models.empty(), "no model to score");
+  for (const Pomdp& model : models) check_alike(model, models.front());
+  return score_with<FiniteFilter>(models, paths, parallelism, progress);
+}
+
+LogScore score_logs(std::span<const ContinuousPomdp> models, std::span<const std::string> paths,
+                    Parallelism parallelism, const RowsRead& progress) {
+  OAS_REQUIRE(!models.empty(), "no model to score");
+  for (const ContinuousPomdp& model : models) {
+    check_alike(model.chain(), models.front().chain());
+    OAS_REQUIRE(model.has_sensors() == models.front().has_sensors() &&
+                    (!model.has_sensors() ||
+                     model.sensors().dimension() == models.front().sensors().dimension()),
+                "the models to compare differ in their observations: {} against {}", model.brief(),
+                models.front().brief());
+  }
+  return score_with<VectorFilter>(models, paths, parallelism, progress);
+}
+
+}  // namespace oas

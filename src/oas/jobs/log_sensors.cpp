@@ -1,0 +1,46 @@
+#include "oas/jobs/log_sensors.hpp"
+
+#include "oas/core/contracts.hpp"
+#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/sensors/uncertain_sensors.hpp"
+
+namespace oas {
+
+namespace {
+
+// Why sensors cannot be uncertain; empty: they can.
+std::string hindrance(const Pomdp& model, const LogEstimationOptions& options) {
+  const EstimatorInfo& info = find_estimator(options.estimator);
+  if (!info.climbs) {
+    return fmt::format("estimator '{}' cannot allow for it, oas-ml and em can", info.name);
+  }
+  if (options.forgetting.active()) return "weights by age do not go together with it";
+  if (options.error_bars != ErrorBars::asymptotic) return "a bootstrap does not allow for it";
+  if (!UncertainSensors::possible(model)) {
+    return fmt::format("{} entries are more than the limit of {}",
+                       model.observation_counts()->values().size(), UncertainSensors::kMostEntries);
+  }
+  return {};
+}
+
+}  // namespace
+
+SensorTreatment sensor_treatment(const Pomdp& model, const LogEstimationOptions& options) {
+  SensorTreatment treatment;
+  OAS_REQUIRE(options.sensors != SensorUse::uncertain || model.observation_counts(),
+              "sensors cannot be uncertain: the model does not say how many labelled rows are "
+              "behind them (observation_counts)");
+  if (!model.observation_counts() || options.sensors == SensorUse::exact) return treatment;
+  const std::string why_not = hindrance(model, options);
+  treatment.uncertain = why_not.empty();
+  if (treatment.uncertain) return treatment;
+  OAS_REQUIRE(options.sensors == SensorUse::automatic, "sensors cannot be uncertain: {}", why_not);
+  treatment.warning = fmt::format(
+      "sensors calibrated from {:.10g} labelled rows are taken as exact, so that the error bars "
+      "are "
+      "too small: {}",
+      model.observation_counts()->total(), why_not);
+  return treatment;
+}
+
+}  // namespace oas

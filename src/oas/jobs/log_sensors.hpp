@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "oas/jobs/log_estimation.hpp"
+
+namespace oas {
+
+/// What is made of calibrated sensors in an estimation.
+struct SensorTreatment {
+  bool uncertain = false;
+  std::string warning;  ///< that they are taken as exact, and why; else empty
+};
+
+/// By the counts of the model, the estimator and the options. Throws InvalidArgument that says why
+/// when they shall be uncertain and cannot.
+[[nodiscard]] SensorTreatment sensor_treatment(const Pomdp& model,
+                                               const LogEstimationOptions& options);
+
+}  // namespace oas

@@ -1,0 +1,174 @@
+#include "oas/logs/detail/cells.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/number_text.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+bool is_continuation(char c) { return (c & '\xc0') == '\x80'; }
+
+// Lengths and leading bits only: enough to show a text, not to judge it.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    const int ones = std::countl_one(lead);
+    if (ones == 1 || ones > 4) return false;
+    for (int k = 1; k < ones; ++k) {
+      if (i == text.size() || !is_continuation(text[i++])) return false;
+    }
+  }
+  return true;
+}
+
+// Behind the opening quote; a doubled quote is a quote.
+std::string_view quoted_cell(const char*& position, std::string& scratch) {
+  scratch.clear();
+  const char* p = position + 1;
+  for (; *p != '"' || p[1] == '"'; ++p) {
+    OAS_REQUIRE(*p != '\n', "a quote is not closed on its line");
+    if (*p == '"') ++p;
+    scratch += *p;
+  }
+  ++p;
+  OAS_REQUIRE(ends_cell(p), "text follows the closing quote of {}", shown(scratch));
+  position = p;
+  return scratch;
+}
+
+}  // namespace
+
+std::string_view next_cell(const char*& position, std::string& scratch) {
+  if (*position == '"') return quoted_cell(position, scratch);
+  const char* const start = position;
+  const char* p = start;
+  while (*p != ',' && *p != '\n') ++p;
+  if (*p == '\n' && p != start && p[-1] == '\r') --p;
+  position = p;
+  return {start, static_cast<std::size_t>(p - start)};
+}
+
+std::string shown(std::string_view value) {
+  constexpr std::size_t kLongest = 60;
+  const bool utf8 = is_utf8(value);
+  std::size_t size = std::min(value.size(), kLongest);
+  while (utf8 && size < value.size() && is_continuation(value[size])) --size;
+  std::string text = "'";
+  for (const char c : value.substr(0, size)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8) ? '?' : c;
+  }
+  text += size < value.size() ? "…'" : "'";
+  return text;
+}
+
+LabelColumn::LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty)
+    : kind_(kind),
+      may_be_empty_(may_be_empty),
+      size_(static_cast<std::uint32_t>(labels.size())),
+      names_(labels.names()) {
+  by_name_.reserve(names_.size());
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    by_name_.emplace(names_[i], static_cast<std::int32_t>(i));
+  }
+}
+
+std::int32_t LabelColumn::read_text(const char*& position, long line) {
+  const std::string_view text = next_cell(position, scratch_);
+  if (text.empty()) {
+    OAS_REQUIRE(may_be_empty_, "the {} is empty", kind_);
+    return -1;
+  }
+  const bool is_index = std::all_of(text.begin(), text.end(), is_digit);
+  const std::int32_t index = index_of(text, is_index);
+  const Mode mode = is_index ? Mode::indices : Mode::names;
+  if (mode != mode_) set_mode(mode, text, line);
+  return index;
+}
+
+std::int32_t LabelColumn::index_of(std::string_view text, bool is_index) const {
+  if (is_index) {
+    std::uint32_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    OAS_REQUIRE(parsed.ec == std::errc() && value < size_,
+                "{} {} is out of range; the model has {}, 0 to {}", kind_, shown(text), size_,
+                size_ - 1);
+    return static_cast<std::int32_t>(value);
+  }
+  OAS_REQUIRE(!names_.empty(), "{} {} is no index from 0 to {}, and the model has no {} names",
+              kind_, shown(text), size_ - 1, kind_);
+  const auto found = by_name_.find(text);
+  OAS_REQUIRE(found != by_name_.end(), "unknown {} {}; known are {}", kind_, shown(text),
+              known_names());
+  return found->second;
+}
+
+void LabelColumn::set_mode(Mode mode, std::string_view text, long line) {
+  OAS_REQUIRE(mode_ == Mode::unknown,
+              "{} {} is {}, but line {} has {}; a column holds names or indices, not both", kind_,
+              shown(text), mode == Mode::names ? "a name" : "an index", mode_line_,
+              mode == Mode::names ? "an index" : "a name");
+  mode_ = mode;
+  mode_line_ = line;
+}
+
+std::string LabelColumn::known_names() const {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, names_.size()); ++i) {
+    text += (i > 0 ? ", " : "") + shown(names_[i]);
+  }
+  return names_.size() > kMost ? fmt::format("{}, … ({} in all)", text, names_.size()) : text;
+}
+
+double NumberColumn::read_text(const char*& position) {
+  const char* const start = position;
+  const std::string_view text = next_cell(position, scratch_);
+  OAS_REQUIRE(!text.empty(), "the {} is empty", name_);
+  double value = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end, "{} {} is not a number", name_,
+              shown(text));
+  check_range(value, text);
+  if (text.data() == start) remember(text, value);
+  return value;
+}
+
+void NumberColumn::check_range(double value, std::string_view text) const {
+  if (range_ == Range::probability) {
+    OAS_REQUIRE(value > 0.0 && value <= 1.0, "{} {} is not in (0, 1]", name_, shown(text));
+  }
+  OAS_REQUIRE(std::isfinite(value), "{} {} is not finite", name_, shown(text));
+}
+
+void NumberColumn::remember(std::string_view text, double value) {
+  Entry& entry = recent_[oldest_];
+  if (text.size() > sizeof entry.text) return;
+  oldest_ = (oldest_ + 1) % recent_.size();
+  std::array<unsigned char, sizeof entry.text> mask = {};
+  std::fill_n(mask.begin(), text.size(), static_cast<unsigned char>(0xff));
+  std::memcpy(entry.mask.data(), mask.data(), sizeof entry.mask);
+  entry.text = {};
+  std::memcpy(entry.text.data(), text.data(), text.size());
+  entry.size = text.size();
+  entry.value = value;
+}
+
+void RunColumn::start(std::string_view text) {
+  OAS_REQUIRE(names_.add(text),
+              "run {} comes back after run {} began: the rows of a run must stand together. Sort "
+              "the log by run, keeping the order of the rows within each run (sort -s)",
+              shown(text), shown(last_));
+  last_ = text;
+  first_ = false;
+}
+
+}  // namespace oas::detail

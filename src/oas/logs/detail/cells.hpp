@@ -1,0 +1,144 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "oas/logs/detail/run_names.hpp"
+#include "oas/model/labels.hpp"
+
+/// Cells of a CSV line. All functions start at the first byte of a cell, leave the position at the
+/// byte that ends it, and rely on LineBuffer: a line feed ends the line, and some bytes behind it
+/// can be read. Messages name column and value; the caller adds file, line and field.
+namespace oas::detail {
+
+/// True at the comma or the end of the line (line feed, with or without carriage return).
+[[nodiscard]] inline bool ends_cell(const char* position) {
+  return *position == ',' || *position == '\n' || (*position == '\r' && position[1] == '\n');
+}
+
+/// The text of a cell without its quotes (RFC 4180). A view of the line, or of `scratch` when
+/// quotes had to go. Throws InvalidArgument when a quote is not closed on its line or when
+/// something follows the closing quote.
+[[nodiscard]] std::string_view next_cell(const char*& position, std::string& scratch);
+
+/// A value for messages: quoted, shortened, valid UTF-8 without control characters.
+[[nodiscard]] std::string shown(std::string_view value);
+
+/// A column of names or 0-based indices of a finite set; within one file never both.
+class LabelColumn {
+ public:
+  /// `kind` ("action") is used in messages. An empty cell is -1 when `may_be_empty`, else an error.
+  LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty);
+  LabelColumn(const LabelColumn&) = delete;  // by_name_ looks into names_
+  LabelColumn& operator=(const LabelColumn&) = delete;
+
+  [[nodiscard]] std::int32_t read(const char*& position, long line) {
+    if (mode_ == Mode::indices) {
+      const char* p = position;
+      std::uint32_t value = 0;
+      for (std::uint32_t digit = 0; (digit = digit_at(p)) < 10 && value < kLargest; ++p) {
+        value = 10 * value + digit;
+      }
+      if (p != position && value < size_ && ends_cell(p)) [[likely]] {
+        position = p;
+        return static_cast<std::int32_t>(value);
+      }
+    }
+    return read_text(position, line);
+  }
+
+ private:
+  enum class Mode { unknown, names, indices };
+  static constexpr std::uint32_t kLargest = 100'000'000;  // one more digit still fits in 32 bits
+
+  static std::uint32_t digit_at(const char* p) { return static_cast<std::uint8_t>(*p - '0'); }
+
+  std::int32_t read_text(const char*& position, long line);
+  std::int32_t index_of(std::string_view text, bool is_index) const;
+  void set_mode(Mode mode, std::string_view text, long line);
+  [[nodiscard]] std::string known_names() const;
+
+  std::string kind_;
+  bool may_be_empty_;
+  std::uint32_t size_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string_view, std::int32_t> by_name_;
+  Mode mode_ = Mode::unknown;
+  long mode_line_ = 0;  // where the mode was set
+  std::string scratch_;
+};
+
+/// A column of numbers. Logs repeat few values (two propensities, some rewards), so the last ones
+/// are remembered with their text.
+class NumberColumn {
+ public:
+  enum class Range { finite, probability };  ///< probability: (0, 1]
+
+  NumberColumn(std::string_view name, Range range) : name_(name), range_(range) {}
+
+  [[nodiscard]] double read(const char*& position) {
+    for (const Entry& entry : recent_) {
+      if (entry.matches(position)) {
+        position += entry.size;
+        return entry.value;
+      }
+    }
+    return read_text(position);
+  }
+
+ private:
+  struct Entry {
+    static constexpr std::size_t kWords = 3;
+    std::array<std::uint64_t, kWords> text = {};
+    std::array<std::uint64_t, kWords> mask = {};
+    std::size_t size = 0;
+    double value = 0.0;
+
+    [[nodiscard]] bool matches(const char* position) const {
+      std::array<std::uint64_t, kWords> found;
+      std::memcpy(found.data(), position, sizeof found);
+      std::uint64_t difference = 0;
+      for (std::size_t i = 0; i < kWords; ++i) difference |= (found[i] ^ text[i]) & mask[i];
+      return difference == 0 && size > 0 && ends_cell(position + size);
+    }
+  };
+
+  double read_text(const char*& position);
+  void check_range(double value, std::string_view text) const;
+  void remember(std::string_view text, double value);
+
+  std::string name_;
+  Range range_;
+  std::array<Entry, 4> recent_;
+  std::size_t oldest_ = 0;
+  std::string scratch_;
+};
+
+/// The column that names runs: any text; a change of it starts a new run. The rows of a run stand
+/// together: a name that comes back is an error.
+class RunColumn {
+ public:
+  /// True when the cell differs from the one before it, or is the first.
+  [[nodiscard]] bool changes(const char*& position) {
+    const std::string_view text = next_cell(position, scratch_);
+    if (!first_ && text == last_) [[likely]]
+      return false;
+    start(text);
+    return true;
+  }
+
+ private:
+  void start(std::string_view text);
+
+  bool first_ = true;
+  std::string last_;
+  std::string scratch_;
+  RunNames names_;
+};
+
+}  // namespace oas::detail

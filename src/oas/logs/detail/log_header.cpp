@@ -1,0 +1,165 @@
+#include "oas/logs/detail/log_header.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "oas/core/contracts.hpp"
+#include "oas/logs/detail/cells.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr std::string_view kFamily = "oas-log/";
+constexpr std::string_view kVersion = "1";
+constexpr std::string_view kComponent = "observation_";
+constexpr std::string_view kLikelihood = "likelihood_";
+
+std::string_view next_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(" \t\r"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+std::vector<std::string> cells_of(const char* line) {
+  std::vector<std::string> cells;
+  std::string scratch;
+  for (const char* p = line;; ++p) {
+    cells.emplace_back(next_cell(p, scratch));
+    if (*p != ',') return cells;
+  }
+}
+
+auto find_column(std::string_view name) {
+  return std::find(kLogColumnNames.begin(), kLogColumnNames.end(), name);
+}
+
+bool has_prefix(std::string_view cell, std::string_view prefix) {
+  return cell.size() > prefix.size() && cell.starts_with(prefix);
+}
+
+bool is_likelihood(std::string_view cell) { return has_prefix(cell, kLikelihood); }
+
+bool is_component(std::string_view cell) { return has_prefix(cell, kComponent); }
+
+void check_is_header(const std::vector<std::string>& cells) {
+  const bool known = std::any_of(cells.begin(), cells.end(), [](const std::string& cell) {
+    return find_column(cell) != kLogColumnNames.end() || is_component(cell) || is_likelihood(cell);
+  });
+  OAS_REQUIRE(known,
+              "the header row is missing: a row of column names separated by commas (action and "
+              "observation, optional run, propensity, reward, state) is expected, found {}",
+              shown(fmt::format("{}", fmt::join(cells, ","))));
+}
+
+// "3" of "likelihood_3" as 2; -1 when it is no number from 1 to `size`.
+int number_behind(std::string_view cell, std::string_view prefix, int size) {
+  const std::string_view digits = cell.substr(prefix.size());
+  int value = 0;
+  const auto end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value);
+  const bool good = parsed.ec == std::errc() && parsed.ptr == end && value >= 1 && value <= size;
+  return good ? value - 1 : -1;
+}
+
+HeaderColumn continuous_column(const std::string& cell, const ContinuousColumns& continuous) {
+  if (is_likelihood(cell)) {
+    int state = number_behind(cell, kLikelihood, continuous.states->size());
+    if (state < 0) state = continuous.states->find(cell.substr(kLikelihood.size())).value_or(-1);
+    OAS_REQUIRE(state >= 0, "column {} is of no state; {}1 to {}{} are expected, or names",
+                shown(cell), kLikelihood, kLikelihood, continuous.states->size());
+    return {LogColumn::likelihood, state};
+  }
+  OAS_REQUIRE(continuous.dimension > 0,
+              "column {}: the model has no densities, so the log must hold likelihoods: columns "
+              "{}1 to {}{}",
+              shown(cell), kLikelihood, kLikelihood, continuous.states->size());
+  if (continuous.dimension == 1 && cell == "observation") return {LogColumn::reading, 0};
+  const int component =
+      is_component(cell) ? number_behind(cell, kComponent, continuous.dimension) : -1;
+  OAS_REQUIRE(component >= 0,
+              "column {}: observations of this model are {} real numbers, in columns {}1 to {}{}",
+              shown(cell), continuous.dimension, kComponent, kComponent, continuous.dimension);
+  return {LogColumn::reading, component};
+}
+
+HeaderColumn parse_column(const std::string& cell, const ContinuousColumns* continuous) {
+  const auto* const found = find_column(cell);
+  const bool seen = cell == "observation" || is_component(cell) || is_likelihood(cell);
+  if (seen && continuous != nullptr) return continuous_column(cell, *continuous);
+  OAS_REQUIRE(found != kLogColumnNames.end() || !seen,
+              "column {}: the observations of the model are finite, and so must be those of the "
+              "log",
+              shown(cell));
+  OAS_REQUIRE(found != kLogColumnNames.end(), "unknown column {}; known are {}", shown(cell),
+              fmt::join(kLogColumnNames, ", "));
+  return {static_cast<LogColumn>(found - kLogColumnNames.begin())};
+}
+
+// All components of a reading or all likelihoods, and not both.
+void check_continuous(const std::vector<HeaderColumn>& columns,
+                      const ContinuousColumns& continuous) {
+  const auto count = [&](LogColumn wanted) {
+    return std::count_if(columns.begin(), columns.end(),
+                         [&](const HeaderColumn& column) { return column.column == wanted; });
+  };
+  const auto readings = count(LogColumn::reading);
+  const auto likelihoods = count(LogColumn::likelihood);
+  OAS_REQUIRE(readings == 0 || likelihoods == 0,
+              "the log holds observations and likelihoods; one of them is enough");
+  OAS_REQUIRE(readings + likelihoods > 0, "column '{}' is missing",
+              continuous.dimension == 1  ? "observation"
+              : continuous.dimension > 1 ? "observation_1"
+                                         : "likelihood_1");
+  OAS_REQUIRE(readings == 0 || readings == continuous.dimension,
+              "{} of the {} columns {}1 to {}{} are there", readings, continuous.dimension,
+              kComponent, kComponent, continuous.dimension);
+  OAS_REQUIRE(likelihoods == 0 || likelihoods == continuous.states->size(),
+              "{} likelihood columns for {} states", likelihoods, continuous.states->size());
+}
+
+}  // namespace
+
+void check_comment(std::string_view line, Timing timing) {
+  line.remove_prefix(1);
+  std::string_view word = next_word(line);
+  if (!word.starts_with(kFamily)) return;
+  word.remove_prefix(kFamily.size());
+  OAS_REQUIRE(word == kVersion, "version {} of {} is not known; {} is", shown(word), kFamily,
+              kVersion);
+  const std::string_view setting = next_word(line);
+  const bool before = setting == "timing=before";
+  OAS_REQUIRE(before || setting == "timing=after",
+              "timing=before or timing=after is expected after {}{}, found {}", kFamily, kVersion,
+              shown(setting));
+  const std::string_view rest = next_word(line);
+  OAS_REQUIRE(rest.empty(), "{} is not known after {}", shown(rest), setting);
+  OAS_REQUIRE(before == (timing == Timing::before),
+              "the log has timing {} and the model has timing {}: in `before` a row's observation "
+              "belongs to the state in which its action was taken, in `after` to the state that "
+              "the action led to",
+              before ? "before" : "after", to_string(timing));
+}
+
+std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous) {
+  const std::vector<std::string> cells = cells_of(line);
+  check_is_header(cells);
+  std::vector<HeaderColumn> columns;
+  for (const std::string& cell : cells) {
+    const HeaderColumn column = parse_column(cell, continuous);
+    OAS_REQUIRE(std::find(columns.begin(), columns.end(), column) == columns.end(),
+                "column {} is given twice", shown(cell));
+    columns.push_back(column);
+  }
+  for (const LogColumn needed : {LogColumn::action, LogColumn::observation}) {
+    if (needed == LogColumn::observation && continuous != nullptr) continue;
+    OAS_REQUIRE(std::find(columns.begin(), columns.end(), HeaderColumn{needed}) != columns.end(),
+                "column '{}' is missing", kLogColumnNames[static_cast<std::size_t>(needed)]);
+  }
+  if (continuous != nullptr) check_continuous(columns, *continuous);
+  return columns;
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,103 @@
+#include "oas/logs/log_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+bool readable_again(const std::string& path) {
+  return path != "-" && std::filesystem::is_regular_file(path);
+}
+
+std::int64_t count_runs(LogReader& reader) {
+  std::int64_t runs = 0;
+  for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+    runs += static_cast<std::int64_t>(block.run_starts.size());
+  }
+  return runs;
+}
+
+}  // namespace
+
+LogFiles::LogFiles(Open open, std::span<const std::string> paths, RowsRead progress)
+    : open_(std::move(open)), paths_(paths.begin(), paths.end()), progress_(std::move(progress)) {
+  OAS_REQUIRE(!paths_.empty(), "no log to read");
+}
+
+LogFiles::LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress)
+    : LogFiles([&model](const std::string& path) { return LogReader(path, model); }, paths,
+               std::move(progress)) {}
+
+LogFiles::LogFiles(const ContinuousPomdp& model, std::span<const std::string> paths,
+                   RowsRead progress)
+    : LogFiles([&model](const std::string& path) { return LogReader(path, model); }, paths,
+               std::move(progress)) {}
+
+bool LogFiles::next(RowBlock& block) {
+  for (; file_ < paths_.size(); ++file_, reader_.reset()) {
+    if (!reader_) reader_.emplace(open_(paths_[file_]));
+    line_ = reader_->line();
+    if (!reader_->read_block(block_, kLogBlockRows)) continue;
+    if (progress_) progress_(static_cast<std::int64_t>(block_.rows.size()));
+    block = block_.view();
+    return true;
+  }
+  return false;
+}
+
+void LogFiles::rewind() {
+  OAS_REQUIRE(cannot_rewind().empty(), "{}: can be read only once", cannot_rewind());
+  reader_.reset();
+  file_ = 0;
+}
+
+std::string LogFiles::cannot_rewind() const {
+  for (const std::string& path : paths_) {
+    if (!readable_again(path)) return input_name(path);
+  }
+  return {};
+}
+
+std::string LogFiles::name() const {
+  return reader_ ? reader_->name() : input_name(paths_[std::min(file_, paths_.size() - 1)]);
+}
+
+void LogFiles::fail(std::size_t row, const std::string& message) const {
+  throw ParseError(paths_[file_], line_ + 1 + static_cast<long>(row), 0, message);
+}
+
+void LogFiles::fail_at(std::int64_t index, const std::string& message) {
+  const auto pipe = std::find_if_not(paths_.begin(), paths_.end(), readable_again);
+  if (pipe != paths_.begin()) {
+    LogFiles again(open_, std::vector(paths_.begin(), pipe), {});
+    for (RowBlock block; again.next(block); index -= static_cast<std::int64_t>(block.size())) {
+      const auto rows = static_cast<std::int64_t>(block.size());
+      if (index < rows) again.fail(static_cast<std::size_t>(index), message);
+    }
+  }
+  throw ParseError(input_name(paths_.front()), 0, 0, message);
+}
+
+std::vector<RowPart> LogFiles::parts(Parallelism parallelism) const {
+  if (paths_.size() == 1 || !cannot_rewind().empty()) return {};
+  std::vector<std::int64_t> runs(paths_.size(), 1);
+  parallel_for(paths_.size(), parallelism, [&](std::size_t i) {
+    LogReader reader = open_(paths_[i]);
+    if (reader.has_run()) runs[i] = count_runs(reader);
+  });
+  std::vector<RowPart> parts;
+  std::int64_t first_run = 0;
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    parts.push_back(
+        {std::unique_ptr<RowSource>(new LogFiles(open_, {&paths_[i], 1}, progress_)), first_run});
+    first_run += runs[i];
+  }
+  return parts;
+}
+
+}  // namespace oas

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/logs/log_reader.hpp"
+#include "oas/model/row_source.hpp"
+
+namespace oas {
+
+/// Rows of a log that are read at a time.
+inline constexpr std::size_t kLogBlockRows = 1 << 16;
+
+/// The rows of log files, one after the other in the order given. Each file starts a run. Files
+/// that hold readings also bring what these say about the states; see LogReader for what it throws.
+class LogFiles final : public RowSource {
+ public:
+  /// Opens nothing yet. `progress` may be empty. Keeps a reference to the model. Throws
+  /// InvalidArgument when there is no path.
+  LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress = {});
+  LogFiles(const ContinuousPomdp& model, std::span<const std::string> paths,
+           RowsRead progress = {});
+
+  [[nodiscard]] bool next(RowBlock& block) override;
+  void rewind() override;
+  [[nodiscard]] std::string cannot_rewind() const override;
+  [[nodiscard]] std::string name() const override;
+  [[noreturn]] void fail(std::size_t row, const std::string& message) const override;
+  /// Names file and line; of rows that came through a pipe, neither.
+  [[noreturn]] void fail_at(std::int64_t index, const std::string& message) override;
+  /// One for each file. Files with a column `run` are read once more, to count their runs; where
+  /// one of them cannot be, there are no parts.
+  [[nodiscard]] std::vector<RowPart> parts(Parallelism parallelism) const override;
+
+ private:
+  using Open = std::function<LogReader(const std::string& path)>;
+  LogFiles(Open open, std::span<const std::string> paths, RowsRead progress);
+
+  Open open_;
+  std::vector<std::string> paths_;
+  RowsRead progress_;
+  std::size_t file_ = 0;
+  std::optional<LogReader> reader_;
+  long line_ = 0;  // before the last block
+  LogBlock block_;
+};
+
+}  // namespace oas

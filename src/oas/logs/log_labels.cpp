@@ -1,0 +1,159 @@
+#include "oas/logs/log_labels.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+#include "oas/logs/byte_source.hpp"
+#include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/line_buffer.hpp"
+#include "oas/logs/detail/log_header.hpp"
+
+namespace oas {
+
+using detail::HeaderColumn;
+using detail::LogColumn;
+
+namespace {
+
+constexpr std::size_t kMostLabels = 1'000'000;
+
+bool all_digits(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The labels of one column over all files.
+class LabelSet {
+ public:
+  LabelSet(const char* kind, bool may_be_empty) : kind_(kind), may_be_empty_(may_be_empty) {}
+
+  void add(std::string_view text) {
+    if (text == last_ && !labels_.empty()) return;  // most rows repeat the row above
+    if (text.empty()) {
+      OAS_REQUIRE(may_be_empty_, "column {} is empty", kind_);
+      return;
+    }
+    last_ = text;
+    if (!labels_.insert(last_).second) return;
+    OAS_REQUIRE(labels_.size() <= kMostLabels, "column {} has more than {} labels", kind_,
+                kMostLabels);
+    OAS_REQUIRE(all_digits(*labels_.begin()) == all_digits(text),
+                "column {} mixes names and indices: {} and {}", kind_,
+                detail::shown(*labels_.begin()), detail::shown(text));
+  }
+
+  [[nodiscard]] Labels labels() const {
+    OAS_REQUIRE(!labels_.empty(), "column {} is empty throughout", kind_);
+    if (!all_digits(*labels_.begin())) return {{labels_.begin(), labels_.end()}, kind_};
+    long largest = 0;
+    for (const std::string& label : labels_) {
+      OAS_REQUIRE(label.size() <= 6, "{} {} is too large an index", kind_, label);
+      largest = std::max(largest, std::stol(label));
+    }
+    return {static_cast<int>(largest) + 1, kind_};
+  }
+
+ private:
+  std::string kind_;
+  bool may_be_empty_;
+  std::set<std::string> labels_;
+  std::string last_;
+};
+
+class LabelScanner {
+ public:
+  void scan(const std::string& path) {
+    OAS_REQUIRE(
+        path != "-" && (std::filesystem::is_regular_file(path) || !std::filesystem::exists(path)),
+        "{}: names are collected in a first reading, which a pipe allows only once; put it "
+        "into a file, or give a model with --model",
+        input_name(path));
+    detail::LineBuffer lines(decompressed(open_bytes(path), path), path);
+    columns_.clear();
+    for (long line = 1; lines.fill(line); ++line) {
+      const char* const start = lines.begin();
+      const auto* const end = static_cast<const char*>(
+          std::memchr(start, '\n', static_cast<std::size_t>(lines.end() - start)));
+      try {
+        add_line({start, static_cast<std::size_t>(end - start)});
+      } catch (const InvalidArgument& error) {
+        throw ParseError(path, line, 0, error.what());
+      }
+      lines.consume(end + 1);
+    }
+    if (columns_.empty()) throw ParseError(path, 0, 0, "the header row is missing");
+    if (rows_ == 0) throw ParseError(path, 0, 0, "no rows below the header");
+    rows_ = 0;
+  }
+
+  [[nodiscard]] LogLabels finish() const {
+    return {actions_.labels(), observations_.labels(), states_.labels(), timing_};
+  }
+
+ private:
+  void add_line(std::string_view text) {
+    if (columns_.empty() && text.starts_with('#')) return add_comment(text);
+    if (text.empty() || text == "\r") return;  // the reader proper judges blank lines
+    if (columns_.empty()) {
+      columns_ = detail::parse_header(text.data(), nullptr);
+      OAS_REQUIRE(std::find(columns_.begin(), columns_.end(), HeaderColumn{LogColumn::state}) !=
+                      columns_.end(),
+                  "column 'state' is missing: sensors are calibrated on rows whose state is known");
+      return;
+    }
+    ++rows_;
+    const char* position = text.data();
+    for (const auto [column, index] : columns_) {
+      const std::string_view cell = detail::next_cell(position, scratch_);
+      if (column == LogColumn::action) actions_.add(cell);
+      if (column == LogColumn::observation) observations_.add(cell);
+      if (column == LogColumn::state) states_.add(cell);
+      if (*position != ',') break;  // so are rows that are too short
+      ++position;
+    }
+  }
+
+  void add_comment(std::string_view text) {
+    const auto fits = [&](Timing timing) {
+      try {
+        detail::check_comment(text, timing);
+        return true;
+      } catch (const InvalidArgument&) {
+        return false;
+      }
+    };
+    const bool before = fits(Timing::before);
+    if (before == fits(Timing::after))
+      return;  // some other comment, or one that the reader refuses
+    const Timing timing = before ? Timing::before : Timing::after;
+    OAS_REQUIRE(timing_.value_or(timing) == timing,
+                "timing {} in this file, the other in one before it", to_string(timing));
+    timing_ = timing;
+  }
+
+  LabelSet actions_{"action", false};
+  LabelSet observations_{"observation", true};
+  LabelSet states_{"state", false};
+  std::optional<Timing> timing_;
+  std::vector<HeaderColumn> columns_;
+  std::int64_t rows_ = 0;  // of this file
+  std::string scratch_;
+};
+
+}  // namespace
+
+LogLabels scan_log_labels(std::span<const std::string> paths) {
+  LabelScanner scanner;
+  for (const std::string& path : paths) scanner.scan(path);
+  try {
+    return scanner.finish();
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("{}: {}", fmt::join(paths, ", "), error.what()));
+  }
+}
+
+}  // namespace oas

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "oas/logs/byte_source.hpp"
+#include "oas/model/continuous_pomdp.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/model/row_block.hpp"
+#include "oas/model/trajectory.hpp"
+
+namespace oas {
+
+/// Some consecutive rows of a log.
+struct LogBlock {
+  Trajectory rows;                      ///< columns that the log does not have are empty
+  std::vector<std::size_t> run_starts;  ///< rows of this block at which a new run starts, ascending
+  /// Of a log with real-valued observations [row][component], and what they say about the states
+  /// [row][state], p(o | s, a) up to a factor per row; 1 where the row's observation is missing. In
+  /// rows.observations such a row has kMissing, the others 0. Empty for finite observations.
+  std::vector<double> readings;
+  std::vector<double> likelihoods;
+
+  /// Empties the block and keeps its memory.
+  void clear();
+
+  /// A view of the rows, as estimators take them.
+  [[nodiscard]] RowBlock view() const;
+
+  friend bool operator==(const LogBlock&, const LogBlock&) = default;
+};
+
+/// Reads a log "oas-log/1" (docs/reference/formats.md) block by block in constant memory, whatever
+/// its size:
+///
+///     LogReader reader("log.csv.zst", model);
+///     for (LogBlock block; reader.read_block(block, 65536);) fold(block);
+///
+/// A log is CSV (RFC 4180, line feed with or without carriage return, byte order mark allowed),
+/// plain, gzip or zstd whatever its name. Lines that begin with # may stand above the header row;
+/// the one that reads "# oas-log/1 timing=before" is checked against the model's timing. Columns,
+/// in any order: `action`, `observation` (an empty cell is kMissing); optional `run`, `propensity`
+/// in (0, 1], `reward`, `state`. Labels are names or 0-based indices, per column not both.
+///
+/// Real-valued observations (a ContinuousPomdp) stand in `observation`, vectors in `observation_1`
+/// … `observation_d`; in place of them a log may bring p(o | s, a) itself, up to a factor per row,
+/// in `likelihood_1` … `likelihood_S` or `likelihood_` and the state's name. A row has all of these
+/// cells or none of them.
+///
+/// Runs: the first row starts one, and so does each row whose `run` cell differs from the cell
+/// above. The rows of a run stand together: a run that comes back after another began (units whose
+/// rows are interleaved) is a fault, since cut where they change the rows would say nothing of what
+/// follows what. Names that count up, 0, 1, 2, …, take no memory, others 11 to 22 bytes each, up to
+/// detail::RunNames::kMost.
+///
+/// Every fault of the text is a ParseError "file:line:field: message" (field counts the columns
+/// from 1) that names column and value. Among them: no rows, a blank line that is not at the end, a
+/// quoted cell over several lines, a line of more than 1 MiB, an observation of density 0 in every
+/// state, likelihoods that are negative or all 0. After an exception the reader is of
+/// no use. O(bytes) time; no allocation per row; none at all per block once its columns have grown.
+class LogReader {
+ public:
+  /// Opens a log and reads its header; "-" is standard input. Throws InvalidArgument when the file
+  /// cannot be opened. Keeps no reference to the model.
+  LogReader(const std::string& path, const Pomdp& model);
+
+  /// The same from any bytes, compressed or not; `name` is used in messages.
+  LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model);
+
+  /// The same for real-valued observations; keeps a copy of the model's sensors.
+  LogReader(const std::string& path, const ContinuousPomdp& model);
+  LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
+            const ContinuousPomdp& model);
+
+  ~LogReader();
+  LogReader(LogReader&& other) noexcept;
+  LogReader& operator=(LogReader&& other) noexcept;
+
+  /// Puts the next rows, at least 1 and at most `max_rows` >= 1, into `block`. False at the end,
+  /// with an empty block. All blocks but the last hold `max_rows`.
+  [[nodiscard]] bool read_block(LogBlock& block, std::size_t max_rows);
+
+  [[nodiscard]] bool has_run() const;
+  [[nodiscard]] bool has_propensity() const;
+  [[nodiscard]] bool has_reward() const;
+  [[nodiscard]] bool has_state() const;
+  [[nodiscard]] bool has_likelihood() const;  ///< the log brings likelihoods, no readings
+
+  [[nodiscard]] long line() const;              ///< lines read so far
+  [[nodiscard]] std::size_t rows_read() const;  ///< rows read so far
+  [[nodiscard]] const std::string& name() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Whether the header of a log names likelihood columns. False for what is no regular file (a pipe
+/// can be read only once) and for what cannot be read: the reader then says what is wrong.
+[[nodiscard]] bool log_brings_likelihoods(const std::string& path);
+
+}  // namespace oas

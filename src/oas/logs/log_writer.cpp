@@ -1,0 +1,201 @@
+#include "oas/logs/log_writer.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+#include "oas/logs/byte_sink.hpp"
+#include "oas/logs/detail/cell_text.hpp"
+#include "oas/logs/detail/line_buffer.hpp"
+
+namespace oas {
+
+using detail::LabelText;
+using detail::NumberText;
+
+class LogWriter::Impl {
+ public:
+  /// `dimension` of real-valued observations; 0: those of the model.
+  Impl(const std::string& path, const Pomdp& model, int dimension, LogColumns columns);
+
+  void write(const Trajectory& block, std::span<const double> readings, long run);
+  void commit();
+
+ private:
+  void write_header(Timing timing);
+  void check_block(const Trajectory& block, std::size_t readings, long run) const;
+  void set_run(long run);
+  char* append_row(const Trajectory& block, std::span<const double> reading, std::size_t row,
+                   char* out);
+  char* append_reading(std::span<const double> reading, char* out);
+  void flush();
+
+  LogColumns columns_;
+  std::size_t dimension_;
+  std::unique_ptr<ByteSink> sink_;
+  LabelText actions_;
+  LabelText observations_;
+  LabelText states_;
+  NumberText propensities_;
+  NumberText rewards_;
+  NumberText readings_;
+  std::optional<long> run_;
+  std::string run_cell_;  // with its comma
+  std::size_t longest_row_ = 0;
+  std::vector<char> buffer_;
+  std::size_t filled_ = 0;
+  std::size_t rows_ = 0;
+  bool committed_ = false;
+};
+
+LogWriter::Impl::Impl(const std::string& path, const Pomdp& model, int dimension,
+                      LogColumns columns)
+    : columns_(columns),
+      dimension_(static_cast<std::size_t>(dimension)),
+      actions_(model.actions(), "action", false),
+      observations_(model.observations(), "observation", true),
+      states_(model.states(), "state", false),
+      buffer_(detail::LineBuffer::kMaxLine) {
+  constexpr std::size_t kPunctuation = 8;
+  longest_row_ = actions_.longest() + observations_.longest() + states_.longest() +
+                 3 * NumberText::kMaxNumber + kPunctuation +
+                 dimension_ * (NumberText::kMaxNumber + 1);
+  OAS_REQUIRE(longest_row_ <= buffer_.size(),
+              "the names of the model are too long for a log: a "
+              "row may need {} bytes, the limit is {}",
+              longest_row_, buffer_.size());
+  sink_ = open_output(path);
+  write_header(model.timing());
+}
+
+void LogWriter::Impl::write_header(Timing timing) {
+  std::string text = fmt::format("# oas-log/1 timing={}\n", to_string(timing));
+  if (columns_.run) text += "run,";
+  text += "action";
+  if (dimension_ <= 1) text += ",observation";
+  for (std::size_t i = 0; dimension_ > 1 && i < dimension_; ++i) {
+    text += fmt::format(",observation_{}", i + 1);
+  }
+  if (columns_.propensity) text += ",propensity";
+  if (columns_.reward) text += ",reward";
+  if (columns_.state) text += ",state";
+  text += '\n';
+  sink_->write(text);
+}
+
+void LogWriter::Impl::check_block(const Trajectory& block, std::size_t readings, long run) const {
+  OAS_REQUIRE(!committed_, "rows are written to a log that is complete");
+  OAS_REQUIRE(columns_.run || !run_ || *run_ == run,
+              "run {} follows run {} in a log without run column", run, run_.value_or(run));
+  const auto check = [&](bool needed, std::size_t size, const char* what) {
+    OAS_REQUIRE(!needed || size == block.size(), "{} {} for {} rows", size, what, block.size());
+  };
+  check(true, block.observations.size(), "observations");
+  OAS_REQUIRE(readings == dimension_ * block.size(), "{} readings for {} rows of {}", readings,
+              block.size(), dimension_);
+  check(columns_.propensity, block.propensities.size(), "propensities");
+  check(columns_.reward, block.rewards.size(), "rewards");
+  check(columns_.state, block.states.size(), "states");
+}
+
+void LogWriter::Impl::set_run(long run) {
+  if (run_ == run) return;
+  run_ = run;
+  if (columns_.run) run_cell_ = fmt::format("{},", run);
+}
+
+void LogWriter::Impl::write(const Trajectory& block, std::span<const double> readings, long run) {
+  check_block(block, readings.size(), run);
+  set_run(run);
+  std::size_t row = 0;
+  try {
+    for (; row < block.size(); ++row) {
+      if (buffer_.size() - filled_ < longest_row_) flush();
+      char* const end = append_row(block, readings.subspan(row * dimension_, dimension_), row,
+                                   buffer_.data() + filled_);
+      filled_ = static_cast<std::size_t>(end - buffer_.data());
+    }
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("row {}: {}", rows_ + row, error.what()));
+  }
+  rows_ += block.size();
+}
+
+// Nothing where nothing was observed.
+char* LogWriter::Impl::append_reading(std::span<const double> reading, char* out) {
+  for (std::size_t i = 0; i < reading.size(); ++i) {
+    OAS_REQUIRE(std::isfinite(reading[i]), "observation {} is not finite", reading[i]);
+    if (i > 0) *out++ = ',';
+    out = readings_.append(reading[i], out);
+  }
+  return out;
+}
+
+char* LogWriter::Impl::append_row(const Trajectory& block, std::span<const double> reading,
+                                  std::size_t row, char* out) {
+  out += run_cell_.copy(out, run_cell_.size());
+  out = actions_.append(block.actions[row], out);
+  *out++ = ',';
+  if (dimension_ == 0) {
+    out = observations_.append(block.observations[row], out);
+  } else if (block.observations[row] != kMissing) {
+    out = append_reading(reading, out);
+  } else {
+    for (std::size_t i = 1; i < dimension_; ++i) *out++ = ',';
+  }
+  if (columns_.propensity) {
+    const double propensity = block.propensities[row];
+    OAS_REQUIRE(propensity > 0.0 && propensity <= 1.0, "propensity {} is not in (0, 1]",
+                propensity);
+    *out++ = ',';
+    out = propensities_.append(propensity, out);
+  }
+  if (columns_.reward) {
+    OAS_REQUIRE(std::isfinite(block.rewards[row]), "reward {} is not finite", block.rewards[row]);
+    *out++ = ',';
+    out = rewards_.append(block.rewards[row], out);
+  }
+  if (columns_.state) {
+    *out++ = ',';
+    out = states_.append(block.states[row], out);
+  }
+  *out++ = '\n';
+  return out;
+}
+
+void LogWriter::Impl::flush() {
+  sink_->write({buffer_.data(), filled_});
+  filled_ = 0;
+}
+
+void LogWriter::Impl::commit() {
+  OAS_REQUIRE(!committed_, "a log is completed twice");
+  OAS_REQUIRE(rows_ > 0, "a log without rows");
+  flush();
+  sink_->commit();
+  committed_ = true;
+}
+
+LogWriter::LogWriter(const std::string& path, const Pomdp& model, LogColumns columns)
+    : impl_(std::make_unique<Impl>(path, model, 0, columns)) {}
+
+LogWriter::LogWriter(const std::string& path, const ContinuousPomdp& model, LogColumns columns)
+    : impl_(std::make_unique<Impl>(path, model.chain(), model.sensors().dimension(), columns)) {}
+
+LogWriter::~LogWriter() = default;
+LogWriter::LogWriter(LogWriter&& other) noexcept = default;
+LogWriter& LogWriter::operator=(LogWriter&& other) noexcept = default;
+
+void LogWriter::write(const Trajectory& block, long run) { impl_->write(block, {}, run); }
+
+void LogWriter::write(const Trajectory& block, std::span<const double> readings, long run) {
+  impl_->write(block, readings, run);
+}
+
+void LogWriter::commit() { impl_->commit(); }
+
+}  // namespace oas

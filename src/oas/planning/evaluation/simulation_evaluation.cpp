@@ -1,0 +1,164 @@
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/planning/evaluation/detail/batch_simulation.hpp"
+#include "oas/planning/evaluation/detail/evaluation_checks.hpp"
+#include "oas/planning/evaluation/policy_evaluation.hpp"
+#include "oas/planning/look_ahead.hpp"
+#include "oas/planning/plan_policy.hpp"
+#include "oas/simulation/environment.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr double kDependent = 0.3;  // lag correlation; 64 independent batches have ± 0.125
+
+// A plan that looks ahead with the true model: what a step is worth beyond what it changes in v.
+Plan with_model(const Plan& plan, const Pomdp& truth) {
+  Plan other = plan;
+  other.model = truth;
+  return other;
+}
+
+// One run that returns one number a step.
+class Replication {
+ public:
+  Replication(const Pomdp& truth, const Plan& plan, const Pomdp& filter,
+              const SimulationOptions& options, std::uint32_t replication)
+      : environment_(truth, Rng({options.seed, replication, Role::environment})),
+        rng_({options.seed, replication, Role::agent}),
+        own_(plan),
+        judge_(with_model(plan, truth)),
+        agent_belief_(filter),
+        true_belief_(truth),
+        rewards_(truth.expected_reward()),
+        values_(static_cast<std::size_t>(truth.num_actions())),
+        iota_(plan.iota),
+        control_variate_(options.control_variate),
+        same_(truth == plan.model && truth == filter) {}
+
+  double step() {
+    int greedy = 0;
+    double sample = 0.0;
+    if (same_) {
+      judge_.action_values(true_belief_.belief(), values_);
+      greedy = best(values_);
+    } else {
+      greedy = own_.greedy(agent_belief_.belief());
+      if (control_variate_) judge_.action_values(true_belief_.belief(), values_);
+    }
+    const Choice choice = explore(greedy, iota_, judge_.num_actions(), rng_);
+    if (control_variate_) {
+      sample = -judge_.bias(true_belief_.belief());
+      for (int a = 0; a < judge_.num_actions(); ++a) {
+        sample += (a == greedy ? 1.0 - (judge_.num_actions() - 1) * iota_ : iota_) * values_[a];
+      }
+    }
+    const Environment::Outcome outcome = environment_.step(choice.action);
+    // The hidden state is known here: its expected reward has less noise than the reward.
+    if (!control_variate_) sample = rewards_(choice.action.value(), outcome.state.value());
+    true_belief_.update(choice.action, outcome.observation);
+    if (!same_) agent_belief_.update(choice.action, outcome.observation);
+    return sample;
+  }
+
+ private:
+  static int best(std::span<const double> values) {
+    return static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());
+  }
+
+  Environment environment_;
+  Rng rng_;
+  LookAhead own_;
+  LookAhead judge_;
+  BeliefFilter agent_belief_;
+  BeliefFilter true_belief_;
+  Matrix rewards_;
+  std::vector<double> values_;
+  double iota_;
+  bool control_variate_;
+  bool same_;
+};
+
+double student_quantile(double probability, int degrees) {
+  return boost::math::quantile(boost::math::students_t(degrees), probability);
+}
+
+// Limits from values that do not depend on each other.
+void set_limits(std::span<const double> values, GainInterval& interval) {
+  const auto n = static_cast<double>(values.size());
+  interval.num_batches = static_cast<int>(values.size());
+  double squares = 0.0;
+  for (const double value : values) squares += std::pow(value - interval.mean, 2);
+  interval.standard_error = std::sqrt(squares / (n - 1.0) / n);
+  const int degrees = interval.num_batches - 1;
+  interval.half_width =
+      student_quantile(0.5 + 0.5 * interval.level, degrees) * interval.standard_error;
+  interval.lower_limit =
+      interval.mean - student_quantile(interval.level, degrees) * interval.standard_error;
+}
+
+}  // namespace
+
+void SimulationOptions::validate() const {
+  OAS_REQUIRE(replications >= 1, "replications is {}; it must be at least 1", replications);
+  OAS_REQUIRE(batches_per_replication >= 1, "batches_per_replication is {}; it must be at least 1",
+              batches_per_replication);
+  OAS_REQUIRE(replications * batches_per_replication >= 2,
+              "{} batches in all; two are needed for a confidence limit",
+              replications * batches_per_replication);
+  OAS_REQUIRE(steps >= static_cast<std::uint64_t>(replications) * batches_per_replication,
+              "steps is {}; fewer than the number of batches", steps);
+  OAS_REQUIRE(level > 0.0 && level < 1.0, "level is {}; it must lie in (0, 1)", level);
+}
+
+std::string GainInterval::brief() const {
+  return fmt::format("{:.6g} ± {:.2g} ({:g} % over {} batches, {} steps)", mean, half_width,
+                     100.0 * level, num_batches, steps);
+}
+
+GainInterval batch_means_interval(std::span<const double> batch_means, int per_replication,
+                                  double level) {
+  const auto n = static_cast<double>(batch_means.size());
+  GainInterval interval;
+  interval.level = level;
+  interval.mean = std::accumulate(batch_means.begin(), batch_means.end(), 0.0) / n;
+  double squares = 0.0;
+  double products = 0.0;
+  for (std::size_t i = 0; i < batch_means.size(); ++i) {
+    const double deviation = batch_means[i] - interval.mean;
+    squares += deviation * deviation;
+    if (i % static_cast<std::size_t>(per_replication) != 0) {
+      products += deviation * (batch_means[i - 1] - interval.mean);
+    }
+  }
+  interval.lag_correlation = squares > 0.0 ? products / squares : 0.0;
+  set_limits(batch_means, interval);
+  const auto length = static_cast<std::size_t>(per_replication);
+  if (interval.lag_correlation < kDependent || batch_means.size() < 2 * length) return interval;
+  std::vector<double> replications;
+  for (std::size_t first = 0; first < batch_means.size(); first += length) {
+    const auto part = batch_means.subspan(first, length);
+    replications.push_back(std::accumulate(part.begin(), part.end(), 0.0) /
+                           static_cast<double>(length));
+  }
+  GainInterval wider = interval;
+  wider.by_replication = true;
+  set_limits(replications, wider);
+  return wider.half_width > interval.half_width ? wider : interval;
+}
+
+GainInterval evaluate_by_simulation(const Pomdp& truth, const Plan& plan, const Pomdp& filter,
+                                    const SimulationOptions& options, Parallelism parallelism) {
+  options.validate();
+  detail::check_same_sizes(truth, plan, filter);
+  return detail::simulate_batches(options, parallelism, [&](std::uint32_t replication) {
+    return Replication(truth, plan, filter, options, replication);
+  });
+}
+
+}  // namespace oas

@@ -1,0 +1,380 @@
+#include "oas/sensors/calibration.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/linear_algebra.hpp"
+#include "oas/core/sampling.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr int kMostNamed = 8;  // rows named in one message
+constexpr double kFewestInCell = 5.0;
+constexpr double kDependent = 1e-4;  // p-value below which observations are said to differ
+
+std::size_t counts_row(const SensorCounts& counts, Action action, State state) {
+  return (static_cast<std::size_t>(action) * static_cast<std::size_t>(counts.num_states) +
+          static_cast<std::size_t>(state)) *
+         static_cast<std::size_t>(counts.num_observations);
+}
+
+std::vector<std::pair<Action, State>> unseen_rows(const SensorCounts& counts) {
+  std::vector<std::pair<Action, State>> unseen;
+  for (Action a{0}; a < counts.num_actions; ++a) {
+    for (State s{0}; s < counts.num_states; ++s) {
+      if (counts.total(a, s) == 0) unseen.emplace_back(a, s);
+    }
+  }
+  return unseen;
+}
+
+std::string named(const std::vector<std::pair<Action, State>>& rows, const Pomdp& model) {
+  std::vector<std::string> names;
+  names.reserve(rows.size());
+  for (const auto& [a, s] : rows) {
+    names.push_back(fmt::format("({}, {})", model.actions()[a], model.states()[s]));
+  }
+  const auto shown = std::min<std::size_t>(names.size(), kMostNamed);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+// Every action gets the observations of all of them.
+SensorCounts pooled(const SensorCounts& counts) {
+  SensorCounts sums = counts;
+  const std::size_t size = sums.values.size() / static_cast<std::size_t>(counts.num_actions);
+  for (std::size_t i = 0; i < size; ++i) {
+    std::int64_t sum = 0;
+    for (std::size_t j = i; j < sums.values.size(); j += size) sum += counts.values[j];
+    for (std::size_t j = i; j < sums.values.size(); j += size) sums.values[j] = sum;
+  }
+  return sums;
+}
+
+// Leaves out the rarest row or column until five are expected in every cell.
+Matrix without_rare_lines(Matrix table) {
+  while (table.rows() > 1 && table.cols() > 1) {
+    const Vector rows = table.rowwise().sum();
+    const Vector columns = table.colwise().sum();
+    Eigen::Index row = 0;
+    Eigen::Index column = 0;
+    const double fewest_row = rows.minCoeff(&row);
+    const double fewest_column = columns.minCoeff(&column);
+    const double sum = table.sum();
+    if (sum > 0.0 && fewest_row * fewest_column >= kFewestInCell * sum) break;
+    const bool drop_row = fewest_row <= fewest_column;
+    const Eigen::Index gone = drop_row ? row : column;
+    Matrix kept(table.rows() - (drop_row ? 1 : 0), table.cols() - (drop_row ? 0 : 1));
+    for (Eigen::Index i = 0; i < kept.rows(); ++i) {
+      for (Eigen::Index j = 0; j < kept.cols(); ++j) {
+        kept(i, j) = table(i + (drop_row && i >= gone), j + (!drop_row && j >= gone));
+      }
+    }
+    table = std::move(kept);
+  }
+  return table;
+}
+
+void warn_of_dependence(const CalibrationOptions& options, Timing timing,
+                        Calibration& calibration) {
+  const double p = calibration.dependence.p_value;
+  if (timing != Timing::before || !(p < kDependent) || options.differ_by_action) return;
+  if (options.same_for_all_actions) {
+    calibration.warnings.push_back(fmt::format(
+        "in the same state observations differ by action (p = {:.2g}): if the sensors are the same "
+        "for all actions, as you say, actions were chosen from the observations of their own rows. "
+        "Then these sensors are right, but moment estimators would be biased: use oas-ml or em",
+        p));
+    return;
+  }
+  calibration.warnings.push_back(fmt::format(
+      "in the same state observations differ by action (p = {:.2g}): either the sensors depend on "
+      "the action (then use --differ-by-action), or actions were chosen from the observation of "
+      "their own row, and these sensors are wrong (then use --same-for-all-actions)",
+      p));
+}
+
+// Wilson's interval for `count` of `total`.
+std::pair<double, double> wilson(double count, double total, double quantile) {
+  const double square = quantile * quantile;
+  const double centre = (count + 0.5 * square) / (total + square);
+  const double half = total > 0.0 ? quantile / (total + square) *
+                                        std::sqrt(count * (total - count) / total + 0.25 * square)
+                                  : 0.5;
+  return {count == 0.0 ? 0.0 : std::max(0.0, centre - half),
+          count == total ? 1.0 : std::min(1.0, centre + half)};
+}
+
+// What the counts leave open about Z_a, with D the diagonal matrix of the rows seen per state.
+struct SensorNoise {
+  double norm = 0.0;  // quantile of ‖(Ẑ_a - Z_a) √D‖ over random sensors that the counts allow
+  Vector roots;       // √D
+};
+
+SensorNoise sensor_noise(const SensorCounts& counts, Action action,
+                         const CalibrationOptions& options) {
+  const auto o = static_cast<std::size_t>(counts.num_observations);
+  Rng rng({options.seed, static_cast<std::uint32_t>(action), Role::bootstrap});
+  SensorNoise result{0.0, Vector(counts.num_states)};
+  std::vector<double> norms;
+  std::vector<double> shape(o);
+  std::vector<double> drawn(o);
+  Matrix noise(counts.num_observations, counts.num_states);
+  for (int draw = 0; draw < options.draws; ++draw) {
+    for (int s = 0; s < counts.num_states; ++s) {
+      const std::size_t row = counts_row(counts, action, State{s});
+      for (std::size_t i = 0; i < o; ++i) {
+        shape[i] = static_cast<double>(counts.values[row + i]) + options.prior + 0.5;
+      }
+      sample_dirichlet(shape, drawn, rng);
+      const double sum = std::accumulate(shape.begin(), shape.end(), 0.0);
+      result.roots(s) = std::sqrt(sum);
+      for (std::size_t i = 0; i < o; ++i) {
+        noise(static_cast<Eigen::Index>(i), s) = (drawn[i] - shape[i] / sum) * result.roots(s);
+      }
+    }
+    const Matrix square = noise.transpose() * noise;
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(square, Eigen::EigenvaluesOnly);
+    norms.push_back(std::sqrt(std::max(0.0, eigen.eigenvalues().maxCoeff())));
+  }
+  const auto place = static_cast<std::ptrdiff_t>(
+      std::ceil(options.confidence * static_cast<double>(norms.size())) - 1.0);
+  std::nth_element(norms.begin(), norms.begin() + place, norms.end());
+  result.norm = norms[static_cast<std::size_t>(place)];
+  return result;
+}
+
+AlphaInterval alpha_of(const Matrix& sensor, const SensorNoise& noise, double scaled) {
+  const Matrix square = sensor.transpose() * sensor;
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(square);
+  const double value = pseudo_inverse(sensor).smallest;
+  const double spread = eigen.eigenvectors().col(0).cwiseQuotient(noise.roots).norm();
+  AlphaInterval alpha = {value, 0.0, value + noise.norm * spread};
+  if (scaled > noise.norm) alpha.lower = value * (1.0 - noise.norm / scaled);
+  return alpha;
+}
+
+// Why a sensor is not shown to tell the states apart; empty where that is said elsewhere.
+std::string why_blind(const SensorCounts& counts, Action action, double alpha, double noise,
+                      double scaled) {
+  if (counts.num_observations < counts.num_states) {
+    return fmt::format("{} observations cannot tell {} states apart, whatever the data",
+                       counts.num_observations, counts.num_states);
+  }
+  std::int64_t rows = 0;
+  for (State s{0}; s < counts.num_states; ++s) rows += counts.total(action, s);
+  if (rows == 0) return {};  // unseen
+  if (!(scaled > 1e-9 * noise)) {
+    return fmt::format("in {} labelled rows the sensor does not tell the states apart", rows);
+  }
+  // The noise falls as one over the square root of the rows; half of alpha is aimed at.
+  const double factor = std::pow(2.0 * noise / scaled, 2);
+  return fmt::format(
+      "{} labelled rows do not show that the sensor tells the states apart (alpha {:.3g}, but it "
+      "may be 0); if alpha is as estimated, {:.3g} rows would",
+      rows, alpha, factor * static_cast<double>(rows));
+}
+
+void add_alpha(const Pomdp& model, const CalibrationOptions& options, Calibration& calibration) {
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    if (calibration.same_for_all_actions && a > 0) {
+      calibration.alpha.push_back(calibration.alpha.front());
+      continue;
+    }
+    const SensorNoise noise = sensor_noise(calibration.counts, a, options);
+    const Matrix sensor = calibration.sensors.matrix(a);
+    const double scaled = pseudo_inverse(Matrix(sensor * noise.roots.asDiagonal())).smallest;
+    const AlphaInterval alpha = alpha_of(sensor, noise, scaled);
+    calibration.alpha.push_back(alpha);
+    if (alpha.lower > 0.0) continue;
+    const std::string why = why_blind(calibration.counts, a, alpha.value, noise.norm, scaled);
+    const std::string who = calibration.same_for_all_actions
+                                ? "all actions"
+                                : fmt::format("action '{}'", model.actions()[a]);
+    if (!why.empty()) calibration.warnings.push_back(who + ": " + why);
+  }
+}
+
+// Probabilities and their limits.
+void add_sensors(const CalibrationOptions& options, Calibration& calibration) {
+  const SensorCounts& counts = calibration.counts;
+  const int o = counts.num_observations;
+  // One distribution over one observation is certain; else all limits of a row hold at once.
+  const double quantile = boost::math::quantile(
+      boost::math::normal(), 1.0 - 0.5 * (1.0 - options.confidence) / std::max(1, o));
+  std::vector<double> values;
+  for (Action a{0}; a < counts.num_actions; ++a) {
+    for (State s{0}; s < counts.num_states; ++s) {
+      const auto total = static_cast<double>(counts.total(a, s));
+      for (int i = 0; i < o; ++i) {
+        const auto count = static_cast<double>(
+            counts.values[counts_row(counts, a, s) + static_cast<std::size_t>(i)]);
+        const auto [lower, upper] = wilson(count, total, quantile);
+        const double value = (count + options.prior) / (total + o * options.prior);
+        values.push_back(value);
+        calibration.lower.push_back(std::min(lower, value));
+        calibration.upper.push_back(std::max(upper, value));
+      }
+    }
+  }
+  calibration.sensors = ObservationModel(counts.num_states, counts.num_actions, o, values);
+}
+
+}  // namespace
+
+SensorCounts::SensorCounts(int states, int actions, int observations)
+    : num_states(states),
+      num_actions(actions),
+      num_observations(observations),
+      values(static_cast<std::size_t>(states) * static_cast<std::size_t>(actions) *
+                 static_cast<std::size_t>(observations),
+             0) {}
+
+void SensorCounts::add(const SensorCounts& other) {
+  OAS_REQUIRE(values.size() == other.values.size() && num_states == other.num_states &&
+                  num_actions == other.num_actions,
+              "counts of {} states, {} actions cannot take in counts of {} and {}", num_states,
+              num_actions, other.num_states, other.num_actions);
+  std::transform(values.begin(), values.end(), other.values.begin(), values.begin(), std::plus<>{});
+  rows += other.rows;
+  runs += other.runs;
+  unused += other.unused;
+  missing += other.missing;
+}
+
+std::int64_t& SensorCounts::at(Action action, State state, Observation observation) {
+  return values[counts_row(*this, action, state) + static_cast<std::size_t>(observation)];
+}
+
+std::int64_t SensorCounts::total(Action action, State state) const {
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(counts_row(*this, action, state));
+  return std::accumulate(first, first + num_observations, std::int64_t{0});
+}
+
+ActionDependence test_action_dependence(const SensorCounts& counts) {
+  ActionDependence result;
+  for (State s{0}; s < counts.num_states; ++s) {
+    Matrix table(counts.num_actions, counts.num_observations);
+    for (Action a{0}; a < counts.num_actions; ++a) {
+      for (int o = 0; o < counts.num_observations; ++o) {
+        table(a.value(), o) = static_cast<double>(
+            counts.values[counts_row(counts, a, s) + static_cast<std::size_t>(o)]);
+      }
+    }
+    table = without_rare_lines(std::move(table));
+    if (table.rows() < 2 || table.cols() < 2) continue;
+    const Matrix expected = table.rowwise().sum() * table.colwise().sum() / table.sum();
+    result.statistic += ((table - expected).array().square() / expected.array()).sum();
+    result.degrees += static_cast<double>((table.rows() - 1) * (table.cols() - 1));
+  }
+  if (result.degrees > 0.0) {
+    const boost::math::chi_squared law(result.degrees);
+    result.p_value = boost::math::cdf(boost::math::complement(law, result.statistic));
+  }
+  return result;
+}
+
+SensorCounter::SensorCounter(const Pomdp& model)
+    : timing_(model.timing()),
+      counts_(model.num_states(), model.num_actions(), model.num_observations()) {}
+
+void SensorCounter::end_run() {
+  counts_.unused += waiting_;
+  waiting_ = false;
+}
+
+void SensorCounter::start_run() {
+  end_run();
+  ++counts_.runs;
+}
+
+void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t count) {
+  OAS_REQUIRE(rows.states.size() == rows.size(), "{} rows with {} states", rows.size(),
+              rows.states.size());
+  for (std::size_t t = first; t < first + count; ++t) {
+    const State state = rows.states[t];
+    if (waiting_) {
+      ++counts_.at(action_, state, observation_);
+      waiting_ = false;
+    }
+    if (rows.observations[t] == kMissing) {
+      ++counts_.unused;
+      ++counts_.missing;
+    } else if (timing_ == Timing::before) {
+      ++counts_.at(rows.actions[t], state, rows.observations[t]);
+    } else {
+      waiting_ = true;
+      action_ = rows.actions[t];
+      observation_ = rows.observations[t];
+    }
+  }
+  counts_.rows += static_cast<std::int64_t>(count);
+}
+
+SensorCounts SensorCounter::finish() {
+  end_run();
+  return counts_;
+}
+
+void CalibrationOptions::validate() const {
+  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", confidence);
+  OAS_REQUIRE(prior >= 0.0 && std::isfinite(prior), "prior is {}; it must not be negative", prior);
+  OAS_REQUIRE(draws >= 100, "draws is {}; at least 100 are needed", draws);
+  OAS_REQUIRE(!same_for_all_actions || !differ_by_action,
+              "sensors cannot be the same for all actions and differ by action");
+}
+
+bool Calibration::suffices() const {
+  return std::all_of(alpha.begin(), alpha.end(),
+                     [](const AlphaInterval& one) { return one.lower > 0.0; });
+}
+
+std::string Calibration::brief() const {
+  if (alpha.empty()) return "not run";
+  const AlphaInterval& least =
+      *std::min_element(alpha.begin(), alpha.end(),
+                        [](const auto& one, const auto& other) { return one.value < other.value; });
+  return fmt::format("{} labelled rows, alpha {:.3g} between {:.3g} and {:.3g}: {}",
+                     counts.rows - counts.unused, least.value, least.lower, least.upper,
+                     suffices() ? "every sensor is shown to tell the states apart"
+                                : "not every sensor is shown to tell the states apart");
+}
+
+Calibration calibrate(const SensorCounts& counted, const Pomdp& model,
+                      const CalibrationOptions& options) {
+  options.validate();
+  OAS_REQUIRE(std::any_of(counted.values.begin(), counted.values.end(),
+                          [](std::int64_t count) { return count > 0; }),
+              "none of {} labelled rows can be used", counted.rows);
+  Calibration calibration;
+  calibration.counts = options.same_for_all_actions ? pooled(counted) : counted;
+  calibration.same_for_all_actions = options.same_for_all_actions;
+  calibration.dependence = test_action_dependence(counted);
+  calibration.unseen = unseen_rows(calibration.counts);
+  OAS_REQUIRE(calibration.unseen.empty() || options.prior > 0.0,
+              "(action, state) without any observation: {}; label more rows, or give a prior",
+              named(calibration.unseen, model));
+  calibration.confidence = options.confidence;
+  add_sensors(options, calibration);
+  if (!calibration.unseen.empty()) {
+    calibration.warnings.push_back(
+        fmt::format("(action, state) without any observation, known from the prior alone: {}",
+                    named(calibration.unseen, model)));
+  }
+  add_alpha(model, options, calibration);
+  warn_of_dependence(options, model.timing(), calibration);
+  return calibration;
+}
+
+}  // namespace oas

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "oas/sensors/cells.hpp"
+
+namespace oas {
+
+/// How to look for split points.
+struct CellSearchOptions {
+  /// Cells per component; 0: twice the states in one dimension, fewer for vectors.
+  int cells = 0;
+  /// `random` is the paper's: split points drawn evenly between the outer quantiles of all
+  /// densities, `trials` times, the best set is kept. `refined` starts there and at evenly filled
+  /// cells and moves single split points as long as that helps.
+  std::string method = "refined";
+  int trials = 1000;       ///< of the random search
+  std::uint64_t seed = 1;  ///< same seed, same cells
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+/// The best cells met.
+struct CellSearch {
+  Cells cells;
+  double alpha = 0.0;  ///< min over actions of σ_S of the cell probabilities
+  int evaluations = 0;
+};
+
+/// Looks for cells of largest α, the smallest σ_S over the actions. O(trials · A S (U + S²)).
+/// Sets of split points are compared by exact probabilities; those of three or more dependent
+/// components by 4096 points that stand for each distribution, until the best is found. `progress`
+/// is told each set. Throws InvalidArgument on wrong options and when U cells cannot tell S states
+/// apart.
+[[nodiscard]] CellSearch find_cells(const DensitySensors& sensors,
+                                    const CellSearchOptions& options = {},
+                                    const WorkDone& progress = {});
+
+}  // namespace oas
