@@ -33,7 +33,8 @@ void write(const ProblemArguments& options, const Pomdp& model, const std::strin
   const Pomdp shown = options.hide_transition ? model.without_transition() : model;
   write_model_file(options.output, shown, "FILE.json", options.common);
   if (options.common.json) print_json(options.common, model_to_json(shown));
-  print(options.common, fmt::format("{}: {}\n", options.output, brief));
+  print(options.common,
+        fmt::format("{}: {}\n", options.output, options.hide_transition ? shown.brief() : brief));
 }
 
 // What depends on several options, in their names; the library would give those of its fields.

@@ -59,6 +59,25 @@ TransitionEstimate estimate(const Pomdp& model, std::size_t steps) {
   return estimate_likelihood(likelihood_rows(rows), likelihood_starts(model, first), model);
 }
 
+// Sensors that show the state leave no doubt about a step that is never seen, although nothing
+// tells two such steps apart.
+TEST(Identifiability, ZerosThatWouldShowAtOnceAreKnown) {
+  const std::vector<double> perfect = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    for (const std::vector<double>& steps :
+         {std::vector<double>{0, 1, 0, 0, 0, 1, 1, 0, 0}, {0, 0.5, 0.5, 0, 0, 1, 1, 0, 0}}) {
+      const Identifiability found = identify(small_model(timing, 3, 3, {steps, perfect}));
+      EXPECT_TRUE(found.by_likelihood());
+      EXPECT_EQ(found.unknown_directions, 0);
+      for (const RowIdentifiability& row : found.rows) EXPECT_LT(row.standard_error, 0.01);
+    }
+    // Two states that look alike stay unknown, in cycles too.
+    const Identifiability alike =
+        identify(small_model(timing, 3, 2, {{0, 1, 0, 0, 0, 1, 1, 0, 0}, {1, 0, 0, 1, 0, 1}}));
+    EXPECT_EQ(alike.alike.size(), 1U);
+  }
+}
+
 // The derivatives of the filter against differences of the log-likelihood, row by row: with all
 // rows but the last skipped the information is u uᵀ of that row.
 TEST(FisherInformation, IsTheSquareOfTheScoreOfEachRow) {

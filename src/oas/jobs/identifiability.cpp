@@ -58,6 +58,9 @@ class InformationJudge {
   }
 
   void judge(Identifiability& result) const {
+    for (std::size_t row = 0; row < result.rows.size(); ++row) {
+      if (visits_[row] > 0.0) result.rows[row].standard_error = 0.0;
+    }
     if (information_.matrix.size() == 0) return;
     Vector scale(information_.matrix.rows());  // coordinates in which information is per visit
     const auto n = static_cast<std::size_t>(model_.num_states());
@@ -81,6 +84,7 @@ class InformationJudge {
       const Matrix moves = unknown_directions.middleRows(first, model_.num_states());
       if (unknown > 0 && moves.rowwise().squaredNorm().maxCoeff() > kMoves) {
         result.rows[row].likelihood = describe(moves);
+        result.rows[row].standard_error = std::nan("");
       } else {
         result.rows[row].standard_error =
             factor.middleRows(first, model_.num_states()).rowwise().norm().maxCoeff() *

@@ -1,6 +1,7 @@
 #include "oas/jobs/survey.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -15,6 +16,29 @@ constexpr double kFewestSteps = 4096.0;
 
 // Rows at the beginning of a log that know the start.
 std::size_t skipped(std::size_t rows) { return std::min<std::size_t>(1024, rows / 4); }
+
+// Leaves out coordinates at 0 whose least step would show at once, in observations that never come:
+// their sum of scores is far below 0. Such zeros are known, although directions between two of them
+// show no information.
+void drop_ruled_out(const TransitionModel& truth, FisherInformation& information) {
+  constexpr double kFarBelow = 6.0;  // standard errors
+  std::vector<Eigen::Index> kept;
+  FisherInformation left = information;
+  left.entries.clear();
+  left.references.clear();
+  for (std::size_t i = 0; i < information.entries.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const double noise = std::sqrt(information.matrix(k, k));
+    const bool zero = truth.values()[information.entries[i]] == 0.0;
+    if (zero && information.score(k) < -kFarBelow * noise) continue;
+    kept.push_back(k);
+    left.entries.push_back(information.entries[i]);
+    left.references.push_back(information.references[i]);
+  }
+  left.matrix = information.matrix(kept, kept);
+  left.score = information.score(kept);
+  information = std::move(left);
+}
 
 }  // namespace
 
@@ -83,8 +107,10 @@ FisherInformation survey_information(const Pomdp& model, const TransitionModel& 
   FisherInformation result = std::move(parts.front());
   for (std::size_t r = 1; r < parts.size(); ++r) {
     result.matrix += parts[r].matrix;
+    result.score += parts[r].score;
     result.steps += parts[r].steps;
   }
+  drop_ruled_out(model.transition(), result);
   return result;
 }
 

@@ -43,7 +43,8 @@ struct SurveyOptions {
 [[nodiscard]] TransitionModel just_inside(const TransitionModel& transition);
 
 /// fisher_information() summed over the logs, of as many steps of each as about 2e9 operations
-/// allow; at least 4096.
+/// allow; at least 4096. Coordinates at 0 that a step off their bound would show at once are left
+/// out: they are known.
 [[nodiscard]] FisherInformation survey_information(const Pomdp& model, const TransitionModel& at,
                                                    const std::vector<char>& held,
                                                    const std::vector<Trajectory>& logs,

@@ -109,6 +109,7 @@ FisherInformation fisher_information(const Pomdp& model, const TransitionModel& 
   const detail::FreeCoordinates free(at, options.held);
   FisherInformation information;
   information.matrix.setZero(free.size(), free.size());
+  information.score.setZero(free.size());
   information.num_entries = at.values().size();
   for (Eigen::Index i = 0; i < free.size(); ++i) {
     information.entries.push_back(free.entry(i));
@@ -128,6 +129,7 @@ FisherInformation fisher_information(const Pomdp& model, const TransitionModel& 
   for (std::size_t t = 0; t < rows.size(); ++t) {
     filter.step(rows.actions[t], rows.observations[t], score);
     if (t < options.skip) continue;
+    information.score += score.transpose();
     scores.row(filled++) = score;
     if (filled == kBlock) add_block();
   }

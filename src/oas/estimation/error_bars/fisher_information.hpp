@@ -19,8 +19,9 @@ struct FisherOptions {
 /// Information about free coordinates of T: in each row every entry but the largest, which takes up
 /// what the others leave.
 struct FisherInformation {
-  Matrix matrix;                        ///< d×d
-  std::vector<std::size_t> entries;     ///< [d], places in [a][s][s']
+  Matrix matrix;                     ///< d×d
+  Vector score;                      ///< [d]: Σ_t u_t, noise around 0 where nothing is ruled out
+  std::vector<std::size_t> entries;  ///< [d], places in [a][s][s']
   std::vector<std::size_t> references;  ///< [d]: the entry that takes up changes
   std::size_t num_entries = 0;          ///< A S²
   double steps = 0.0;                   ///< rows that it is the information of

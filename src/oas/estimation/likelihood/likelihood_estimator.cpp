@@ -290,7 +290,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
     for (TransitionModel& start : starts) start = options.structure.reduce(start);
   }
   OAS_REQUIRE(num_transitions(rows) > 0,
-              "the log has {} rows and no transition; at least one is needed", rows.rows);
+              "the log has no transition: its runs have one row each, {} in all", rows.rows);
   TransitionEstimate estimate;
   estimate.estimator = options.name;
   estimate.confidence = options.confidence;
