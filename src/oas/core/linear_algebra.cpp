@@ -1,5 +1,6 @@
 #include "oas/core/linear_algebra.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -61,13 +62,27 @@ Conditioning analyse_conditioning(const Eigen::Ref<const Matrix>& matrix) {
                matrix.rows(), matrix.cols());
 }
 
+ThinSvd thin_svd(const Eigen::Ref<const Matrix>& matrix) {
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  return {svd.singularValues(), svd.matrixU(), svd.matrixV()};
+}
+
+SymmetricEigen symmetric_eigen(const Eigen::Ref<const Matrix>& matrix) {
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(matrix);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
+Vector symmetric_eigenvalues(const Eigen::Ref<const Matrix>& matrix) {
+  return Eigen::SelfAdjointEigenSolver<Matrix>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
 PseudoInverse pseudo_inverse(const Eigen::Ref<const Matrix>& matrix) {
   require_matrix(matrix, "pseudo-inverse");
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  PseudoInverse result{judge(svd.singularValues(), matrix.rows(), matrix.cols()), {}};
+  const ThinSvd svd = thin_svd(matrix);
+  PseudoInverse result{judge(svd.singular_values, matrix.rows(), matrix.cols()), {}};
   Vector inverted = Vector::Zero(result.singular_values.size());
   inverted.head(result.rank) = result.singular_values.head(result.rank).cwiseInverse();
-  result.inverse = svd.matrixV() * inverted.asDiagonal() * svd.matrixU().transpose();
+  result.inverse = svd.v * inverted.asDiagonal() * svd.u.transpose();
   return result;
 }
 

@@ -32,6 +32,24 @@ struct PseudoInverse : Conditioning {
 /// Moore-Penrose inverse by a thin SVD; O(m n min(m,n)). Throws on an empty or non-finite matrix.
 [[nodiscard]] PseudoInverse pseudo_inverse(const Eigen::Ref<const Matrix>& matrix);
 
+/// A thin singular value decomposition U diag(σ) Vᵀ, by Jacobi's method.
+struct ThinSvd {
+  Vector singular_values;  ///< decreasing
+  Eigen::MatrixXd u;
+  Eigen::MatrixXd v;
+};
+[[nodiscard]] ThinSvd thin_svd(const Eigen::Ref<const Matrix>& matrix);
+
+/// Eigenvalues of a symmetric matrix, increasing, and its orthonormal eigenvectors as columns; only
+/// the lower triangle is looked at. O(n³). Here once, because the templates behind it take the
+/// compiler eight seconds wherever they are used.
+struct SymmetricEigen {
+  Vector values;
+  Matrix vectors;
+};
+[[nodiscard]] SymmetricEigen symmetric_eigen(const Eigen::Ref<const Matrix>& matrix);
+[[nodiscard]] Vector symmetric_eigenvalues(const Eigen::Ref<const Matrix>& matrix);
+
 /// The stationary distribution of a row-stochastic matrix P with one recurrent class (transient
 /// states get 0): the solution of xᵀ(I - P + 11ᵀ) = 1ᵀ. Throws InvalidArgument when there are
 /// several classes, since the answer then depends on the start. O(n³).

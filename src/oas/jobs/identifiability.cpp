@@ -1,6 +1,5 @@
 #include "oas/jobs/identifiability.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -67,16 +66,16 @@ class InformationJudge {
     for (std::size_t i = 0; i < information_.entries.size(); ++i) {
       scale(static_cast<Eigen::Index>(i)) = 1.0 / std::sqrt(visits_[information_.entries[i] / n]);
     }
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(
-        Matrix(scale.asDiagonal() * information_.matrix * scale.asDiagonal()));
-    const Vector& values = eigen.eigenvalues();
+    const SymmetricEigen eigen =
+        symmetric_eigen(Matrix(scale.asDiagonal() * information_.matrix * scale.asDiagonal()));
+    const Vector& values = eigen.values;
     const Eigen::Index unknown = (values.array() < kLeastInformation).count();  // the first ones
     const Eigen::Index known = values.size() - unknown;
     result.unknown_directions = static_cast<int>(unknown);
     const Matrix unknown_directions =
-        information_.expand(eigen.eigenvectors().leftCols(unknown));  // per visit: comparable rows
+        information_.expand(eigen.vectors.leftCols(unknown));  // per visit: comparable rows
     const Matrix factor =
-        information_.expand(scale.asDiagonal() * eigen.eigenvectors().rightCols(known) *
+        information_.expand(scale.asDiagonal() * eigen.vectors.rightCols(known) *
                             values.tail(known).cwiseSqrt().cwiseInverse().asDiagonal());
     for (std::size_t row = 0; row < result.rows.size(); ++row) {
       if (visits_[row] == 0.0) continue;

@@ -1,6 +1,5 @@
 #include "oas/sensors/calibration.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
@@ -144,8 +143,7 @@ SensorNoise sensor_noise(const SensorCounts& counts, Action action,
       }
     }
     const Matrix square = noise.transpose() * noise;
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(square, Eigen::EigenvaluesOnly);
-    norms.push_back(std::sqrt(std::max(0.0, eigen.eigenvalues().maxCoeff())));
+    norms.push_back(std::sqrt(std::max(0.0, symmetric_eigenvalues(square).maxCoeff())));
   }
   const auto place = static_cast<std::ptrdiff_t>(
       std::ceil(options.confidence * static_cast<double>(norms.size())) - 1.0);
@@ -156,9 +154,9 @@ SensorNoise sensor_noise(const SensorCounts& counts, Action action,
 
 AlphaInterval alpha_of(const Matrix& sensor, const SensorNoise& noise, double scaled) {
   const Matrix square = sensor.transpose() * sensor;
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(square);
+  const SymmetricEigen eigen = symmetric_eigen(square);
   const double value = pseudo_inverse(sensor).smallest;
-  const double spread = eigen.eigenvectors().col(0).cwiseQuotient(noise.roots).norm();
+  const double spread = eigen.vectors.col(0).cwiseQuotient(noise.roots).norm();
   AlphaInterval alpha = {value, 0.0, value + noise.norm * spread};
   if (scaled > noise.norm) alpha.lower = value * (1.0 - noise.norm / scaled);
   return alpha;

@@ -1,10 +1,10 @@
 #include "oas/study/coverage_reference.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "oas/core/linear_algebra.hpp"
 #include "oas/estimation/error_bars/fisher_information.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
 
@@ -34,10 +34,9 @@ struct Pilot {
 std::vector<double> entry_errors(const FisherInformation& information, double scale) {
   std::vector<double> errors(information.num_entries, 0.0);
   if (information.matrix.size() == 0) return errors;
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(Matrix(scale * information.matrix));
-  const Vector roots = eigen.eigenvalues().cwiseMax(kLeastInformation).cwiseSqrt();
-  const Matrix factor =
-      information.expand(eigen.eigenvectors() * roots.cwiseInverse().asDiagonal());
+  const SymmetricEigen eigen = symmetric_eigen(Matrix(scale * information.matrix));
+  const Vector roots = eigen.values.cwiseMax(kLeastInformation).cwiseSqrt();
+  const Matrix factor = information.expand(eigen.vectors * roots.cwiseInverse().asDiagonal());
   for (std::size_t i = 0; i < errors.size(); ++i) {
     errors[i] = factor.row(static_cast<Eigen::Index>(i)).norm();
   }

@@ -1,6 +1,5 @@
 #include "oas/estimation/error_bars/confidence_region.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -86,11 +85,11 @@ double error_of(const EntryEvidence& evidence, const Limits& limits, double crit
 // The same covariance with as few columns as it needs.
 Matrix narrow(const Matrix& factor) {
   if (factor.cols() <= factor.rows()) return factor;
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(factor * factor.transpose());
-  const Vector& values = eigen.eigenvalues();
+  const SymmetricEigen eigen = symmetric_eigen(factor * factor.transpose());
+  const Vector& values = eigen.values;
   const double least = 1e-14 * std::max(values(values.size() - 1), 0.0);
   const Eigen::Index null = (values.array() <= least).count();
-  return eigen.eigenvectors().rightCols(values.size() - null) *
+  return eigen.vectors.rightCols(values.size() - null) *
          values.tail(values.size() - null).cwiseSqrt().asDiagonal();
 }
 

@@ -1,10 +1,10 @@
 #include "oas/estimation/error_bars/detail/likelihood_errors.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "oas/core/linear_algebra.hpp"
 #include "oas/estimation/error_bars/detail/free_coordinates.hpp"
 
 namespace oas::detail {
@@ -44,17 +44,17 @@ struct Directions {
     if (!seen.empty()) add_seen(information, seen);
   }
   void add_seen(const Matrix& information, const std::vector<Eigen::Index>& seen) {
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(Matrix(information(seen, seen)));
-    const Vector& values = eigen.eigenvalues();
+    const SymmetricEigen eigen = symmetric_eigen(Matrix(information(seen, seen)));
+    const Vector& values = eigen.values;
     const Eigen::Index none = (values.array() < kLeastInformation).count();  // the first ones
     const Eigen::Index some = values.size() - none;
     const Eigen::Index before = unknown.cols();
     unknown.conservativeResize(information.rows(), before + none);
     unknown.rightCols(none).setZero();
-    unknown.rightCols(none)(seen, Eigen::all) = eigen.eigenvectors().leftCols(none);
+    unknown.rightCols(none)(seen, Eigen::all) = eigen.vectors.leftCols(none);
     root.setZero(information.rows(), some);
-    root(seen, Eigen::all) = eigen.eigenvectors().rightCols(some) *
-                             values.tail(some).cwiseSqrt().cwiseInverse().asDiagonal();
+    root(seen, Eigen::all) =
+        eigen.vectors.rightCols(some) * values.tail(some).cwiseSqrt().cwiseInverse().asDiagonal();
   }
   Matrix unknown;
   Matrix root;  // root · rootᵀ is the covariance
@@ -98,9 +98,9 @@ Matrix selected(const Matrix& matrix, const std::vector<Eigen::Index>& chosen) {
 
 // J⁻¹ √V
 Matrix sandwich(const Matrix& root, const Matrix& spread) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> parts(spread);
-  return root * (root.transpose() * (parts.eigenvectors() *
-                                     parts.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal()));
+  const SymmetricEigen parts = symmetric_eigen(spread);
+  return root *
+         (root.transpose() * (parts.vectors * parts.values.cwiseMax(0.0).cwiseSqrt().asDiagonal()));
 }
 
 class EvidenceMaker {

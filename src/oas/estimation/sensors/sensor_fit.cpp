@@ -1,6 +1,5 @@
 #include "oas/estimation/sensors/sensor_fit.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
@@ -135,11 +134,11 @@ void SensorFitTest::add_cells(std::size_t index, SensorFit& fit) const {
     cell.z = residual(i) / std::sqrt(covariance(i, i));
     fit.worst.push_back(cell);
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
+  const SymmetricEigen eigen = symmetric_eigen(covariance);
   for (Eigen::Index i = 0; i < size; ++i) {
-    const double variance = eigen.eigenvalues()(i);
-    if (variance <= 1e-9 * eigen.eigenvalues()(size - 1)) continue;
-    const double along = eigen.eigenvectors().col(i).dot(residual);
+    const double variance = eigen.values(i);
+    if (variance <= 1e-9 * eigen.values(size - 1)) continue;
+    const double along = eigen.vectors.col(i).dot(residual);
     fit.statistic += along * along / variance;
     fit.degrees += 1.0;
   }

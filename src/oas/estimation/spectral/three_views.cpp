@@ -1,7 +1,5 @@
 #include "oas/estimation/spectral/three_views.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -60,13 +58,13 @@ struct CutInverse {
 CutInverse cut_inverse(const Matrix& matrix, int rank) {
   CutInverse result;
   if (std::min(matrix.rows(), matrix.cols()) < rank) return result;
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  const auto& sigma = svd.singularValues();
+  const ThinSvd svd = thin_svd(matrix);
+  const auto& sigma = svd.singular_values;
   result.smallest = sigma(rank - 1);
   result.has_rank = result.smallest > kRankTolerance * sigma(0);
   if (!result.has_rank) return result;
-  result.inverse = svd.matrixV().leftCols(rank) * sigma.head(rank).cwiseInverse().asDiagonal() *
-                   svd.matrixU().leftCols(rank).transpose();
+  result.inverse = svd.v.leftCols(rank) * sigma.head(rank).cwiseInverse().asDiagonal() *
+                   svd.u.leftCols(rank).transpose();
   return result;
 }
 
@@ -87,9 +85,9 @@ struct PairInverses {
 // The largest eigenvalues of a second moment, in increasing order, and what makes it the identity.
 struct Whitening {
   Whitening(const Matrix& moment, int rank) {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(0.5 * (moment + moment.transpose()));
-    values = eigen.eigenvalues().tail(rank);  // the solver sorts them
-    vectors = eigen.eigenvectors().rightCols(rank);
+    const SymmetricEigen eigen = symmetric_eigen(0.5 * (moment + moment.transpose()));
+    values = eigen.values.tail(rank);  // the solver sorts them
+    vectors = eigen.vectors.rightCols(rank);
   }
 
   [[nodiscard]] Matrix map() const {
