@@ -176,7 +176,8 @@ class Forgetting(CliCase):
         self.bad(*estimate, "--window", -3, says=["window", "-3"])
         self.bad(*estimate, "--window", "many", says=["many"])
         for name in ("particle", "spectral"):
-            self.bad(*estimate, "--window", 100, "--estimator", name, says=[name, "does not look at it"])
+            self.bad(*estimate, "--window", 100, "--estimator", name,
+                     says=[f"--window: {name} does not look at it"])
 
 
 class Weighted(CliCase):
@@ -330,7 +331,8 @@ class ErrorBars(CliCase):
         text = self.read("log.csv").decode()
         for arguments, says in (
                 (["--error-bars", "magic"], ["'magic'", "block-bootstrap"]),
-                (["--error-bars", "block-bootstrap", "--resamples", 3], ["--resamples: not a whole number between 20 and"]),
+                (["--error-bars", "block-bootstrap", "--resamples", 3],
+                 ["--resamples: not a whole number between 20 and"]),
                 (["--error-bars", "block-bootstrap", "--estimator", "particle"], ["particle"]),
                 (["--error-bars", "block-bootstrap", "--memory", 0.001], ["memory"]),
                 (["--error-bars", "parametric-bootstrap", "--estimator", "oas", "--memory", 0.001],

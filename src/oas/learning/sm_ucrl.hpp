@@ -8,6 +8,7 @@
 
 #include "oas/core/json_text.hpp"
 #include "oas/core/rng.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/counts/left_inverse.hpp"
 #include "oas/counts/triple_counts.hpp"
 #include "oas/estimation/spectral.hpp"
