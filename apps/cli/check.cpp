@@ -55,6 +55,14 @@ std::optional<double> steps_by_bound(const CheckArguments& options, const Pomdp&
   return steps_for_stationary_radius(inputs, options.target);
 }
 
+// Options of logs that are not simulated.
+void refuse_logs(const CheckArguments& options, const std::string& why) {
+  refuse_options(options.common,
+                 {"--target-error", "--estimator", "--trial", "--policy", "--iota", "--steps",
+                  "--runs", "--seed"},
+                 why + ", so that no logs are simulated");
+}
+
 SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) {
   SurveyOptions survey = options.survey;
   // A model without reward gives a greedy policy nothing to be greedy about.
@@ -62,6 +70,9 @@ SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) 
   if (find_policy(survey.policy.name).reacts) {
     survey.policy.min_action_probability =
         options.iota.value_or(default_floor(model.num_actions()));
+  } else {
+    refuse_options(options.common, {"--iota"},
+                   fmt::format("the policy {} does not look at it", survey.policy.name));
   }
   return survey;
 }
@@ -163,6 +174,7 @@ bool report_densities(const ContinuousPomdp& model, Report& report) {
 }
 
 void run_continuous(const CheckArguments& options, const ContinuousPomdp& model) {
+  refuse_logs(options, "the model has real-valued observations");
   Report report;
   report.text = model.brief() + "\n";
   bool learnable = model.has_sensors() && report_densities(model, report);
@@ -208,10 +220,12 @@ void run_check(const CheckArguments& options) {
     if (sensors && small_enough_to_simulate(model)) {
       learnable = report_learning(options, model, *sensors, ergodicity, report);
     } else {
+      refuse_logs(options, "the model is too large");
       learnable = learnable && connected;
       report.text += "\ntoo large to simulate which rows logs determine\n";
     }
   } else {
+    refuse_logs(options, "the model has no transition");
     report.text += "\nno transition model: only the sensors were judged\n";
   }
   report.json["learnable"] = sensors ? nlohmann::ordered_json(learnable) : nullptr;

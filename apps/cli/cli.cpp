@@ -75,6 +75,7 @@ std::FILE* Common::printed() const {
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run) {
   CLI::App* verb = app.add_subcommand(name, summary);
+  common.verb = verb;
   verb->add_flag("--json", common.json, "Print a JSON document instead of text");
   verb->add_flag("-q,--quiet", common.quiet, "Print only errors and results that were asked for");
   add_whole_number(*verb, "--threads", common.threads, {0, 1024},
@@ -85,6 +86,13 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
     run();
   });
   return verb;
+}
+
+void refuse_options(const Common& common, std::initializer_list<const char*> options,
+                    const std::string& why) {
+  for (const char* option : options) {
+    OAS_REQUIRE(common.verb->count(option) == 0, "{}: {}", option, why);
+  }
 }
 
 void add_lenient_flag(CLI::App& verb, Common& common) {

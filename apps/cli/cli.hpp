@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -30,6 +31,7 @@ struct Common {
   bool quiet = false;
   int threads = 0;
   bool lenient = false;
+  CLI::App* verb = nullptr;
   std::vector<CLI::Option*> inputs;
   std::vector<CLI::Option*> outputs;
 
@@ -42,6 +44,10 @@ struct Common {
 /// been checked (check_files).
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run);
+
+/// Throws InvalidArgument "--steps: why" when one of these options was given.
+void refuse_options(const Common& common, std::initializer_list<const char*> options,
+                    const std::string& why);
 
 /// Declares --lenient.
 void add_lenient_flag(CLI::App& verb, Common& common);

@@ -76,6 +76,7 @@ void check_comparable(const CompareArguments& options, const Pomdp& truth, const
 }
 
 void run_compare(const CompareArguments& options) {
+  if (options.common.json) refuse_options(options.common, {"--worst"}, "JSON has all rows");
   const AnyModel loaded = load_any_model(options.model, options.common);
   const Pomdp& truth = chain_of(loaded);
   const std::optional<EstimateDocument> document = read_document(options.estimate);

@@ -13,7 +13,7 @@
 #include "oas/model/model_json.hpp"
 #include "oas/sensors/cell_search.hpp"
 #include "oas/sensors/revealing.hpp"
-#include "whole_number.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 struct DiscretiseArguments {
   Common common;
   std::string model;
-  CellSearchOptions search;
+  std::vector<Setting> settings;
   std::string use;
   std::string log;
   std::string log_output;
@@ -47,9 +47,14 @@ ContinuousPomdp load_continuous(const DiscretiseArguments& options) {
 }
 
 Cells choose_cells(const DiscretiseArguments& options, const ContinuousPomdp& model) {
-  if (!options.use.empty()) return parse_cells(read_text_file(options.use), options.use);
+  if (!options.use.empty()) {
+    OAS_REQUIRE(options.settings.empty(), "{}: nothing is searched for, {} has the split points",
+                options.settings.front().name, options.use);
+    return parse_cells(read_text_file(options.use), options.use);
+  }
+  const auto search = options_from<CellSearchOptions>(options.settings, "the search for cells");
   Progress progress(options.common, "sets of split points", 0);
-  return find_cells(model.sensors(), options.search, [&] { progress.add(1); }).cells;
+  return find_cells(model.sensors(), search, [&] { progress.add(1); }).cells;
 }
 
 Pomdp make_finite(const DiscretiseArguments& options, const ContinuousPomdp& model,
@@ -157,15 +162,9 @@ void add_discretise(CLI::App& app) {
                             "Turn real-valued observations of a model and logs into finite ones",
                             options->common, [options] { run_discretise(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file with densities", options->common);
-  add_whole_number(*verb, "--cells", options->search.cells, {0, kMostCells},
-                   "Number of cells, for vectors per component (default: twice the states in all)");
-  verb->add_option("--search", options->search.method,
-                   "Search for split points: random (the paper's) or refined")
-      ->capture_default_str();
-  add_whole_number(*verb, "--trials", options->search.trials, {1},
-                   "Sets of random split points to try")
-      ->capture_default_str();
-  add_seed(*verb, options->search.seed, "Same seed, same cells");
+  for (const SettingInfo& setting : describe_options<CellSearchOptions>()) {
+    add_setting(*verb, setting, options->settings);
+  }
   add_input(*verb, "--use", options->use,
             "Take the split points from this file, written by an earlier call", options->common);
   add_input(*verb, "--log", options->log, "Log with real-valued observations", options->common);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <limits>
 
 #include <cmath>
 #include <memory>
@@ -10,10 +9,9 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
-#include "oas/estimation/structure_json.hpp"
 #include "oas/jobs/log_estimation.hpp"
 #include "oas/logs/log_reader.hpp"
-#include "whole_number.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -23,17 +21,11 @@ struct EstimateArguments {
   Common common;
   std::string model;
   std::vector<std::string> logs;
-  LogEstimationOptions estimation;
-  std::vector<std::string> structures;
+  std::string estimator = Estimation().estimator;
+  std::vector<Setting> settings;
   std::string simultaneous;  // row, all or empty
   std::string output;
 };
-
-TransitionStructure read_structures(const std::vector<std::string>& names, const Pomdp& model) {
-  TransitionKnowledge knowledge;
-  for (const std::string& name : names) knowledge.add(model, read_structure(name, model));
-  return names.empty() ? TransitionStructure() : TransitionStructure(model, knowledge);
-}
 
 // The region that is to be shown; null: single entries are.
 const ConfidenceRegion* shown_region(const TransitionEstimate& estimate, const std::string& which) {
@@ -146,15 +138,19 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
 }
 
 // A finite model takes a log of likelihoods like one without sensors.
-TransitionEstimate estimate_model(const EstimateArguments& options, const AnyModel& model,
-                                  const RowsRead& progress) {
-  const auto parallelism = options.common.parallelism();
+RowModel row_model(const AnyModel& model, const std::string& log) {
   const auto* finite = std::get_if<Pomdp>(&model);
-  if (finite != nullptr && log_brings_likelihoods(options.logs.front())) {
-    return estimate_from_logs(ContinuousPomdp(*finite), options.logs, options.estimation,
-                              parallelism, progress);
-  }
-  return estimate_from_logs(model, options.logs, options.estimation, parallelism, progress);
+  if (finite != nullptr && log_brings_likelihoods(log)) return ContinuousPomdp(*finite);
+  return model;
+}
+
+TransitionEstimate estimate_model(const EstimateArguments& options, const AnyModel& model) {
+  const RowModel rows = row_model(model, options.logs.front());
+  Estimation how = estimation_from(options.estimator, rows, options.settings);
+  Progress progress(options.common, "rows", 0);
+  how.estimate.parallelism = options.common.parallelism();
+  how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
+  return estimate_from_logs(rows, options.logs, how);
 }
 
 void write_output(const EstimateArguments& options, const AnyModel& model,
@@ -170,17 +166,17 @@ void write_output(const EstimateArguments& options, const AnyModel& model,
   }
 }
 
-void run_estimate(EstimateArguments options) {
+void run_estimate(const EstimateArguments& options) {
   check_different(options.logs);
   const bool as_json = options.output.empty() || is_json_output(options.output);
   const AnyModel loaded = load_any_model(options.model, options.common);
   const Pomdp& model = chain_of(loaded);
-  options.estimation.structure = read_structures(options.structures, model);
   OAS_REQUIRE(std::holds_alternative<Pomdp>(loaded) || as_json,
               "{}: only .json files hold models with real-valued observations", options.output);
-  Progress progress(options.common, "rows", 0);
-  const TransitionEstimate estimate =
-      estimate_model(options, loaded, [&](std::int64_t rows) { progress.add(rows); });
+  OAS_REQUIRE(
+      options.simultaneous.empty() || find_estimator(options.estimator).errors != ErrorSource::none,
+      "--simultaneous: {} gives no error bars", options.estimator);
+  const TransitionEstimate estimate = estimate_model(options, loaded);
   write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json)
@@ -202,7 +198,7 @@ void run_estimate(EstimateArguments options) {
   const ConfidenceRegion* region = shown_region(estimate, options.simultaneous);
   if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate, region);
   if (!estimate.standard_error.empty()) {
-    text += region == nullptr ? error_bars(options.estimation.estimator, estimate) : "\n";
+    text += region == nullptr ? error_bars(options.estimator, estimate) : "\n";
     if (region == nullptr && has_entries_at_bounds(estimate)) {
       text += fmt::format("≤ and ≥ are {:g} % limits of entries that were found at 0 or 1\n",
                           100.0 * estimate.confidence);
@@ -230,76 +226,15 @@ void add_estimate(CLI::App& app) {
   add_input(*verb, "LOG", options->logs,
             "Log files (CSV, plain, gzip or zstd); - is standard input", options->common)
       ->required();
-  verb->add_option("--estimator", options->estimation.estimator, "Estimator (see oas list)")
-      ->capture_default_str();
-  verb->add_option("--confidence", options->estimation.confidence,
-                   "Confidence level of intervals and regions")
-      ->capture_default_str();
-  verb->add_option_function<std::string>(
-      "--error-bars",
-      [options](const std::string& name) {
-        options->estimation.error_bars = find_error_bars(name);
-      },
-      "asymptotic (default), block-bootstrap or parametric-bootstrap");
-  add_whole_number(*verb, "--resamples", options->estimation.resamples, {1}, "Bootstrap: resamples")
+  verb->add_option("--estimator", options->estimator, "Estimator (see oas list)")
       ->capture_default_str();
   verb->add_option("--simultaneous", options->simultaneous,
                    "Print intervals that hold for a whole row, or for all rows, at once: row, all")
       ->check(CLI::IsMember({"row", "all"}));
-  verb->add_option("--prior", options->estimation.prior,
-                   "Likelihood: imaginary transitions added to every entry")
-      ->capture_default_str();
-  verb->add_option("--half-life", options->estimation.forgetting.half_life,
-                   "Halve the weight of a row every so many rows, for dynamics that change slowly")
-      ->check([](const std::string& text) -> std::string {
-        double rows = 0.0;
-        if (CLI::detail::lexical_cast(text, rows) && rows >= 1.0) return {};
-        return fmt::format("{} is not a number of at least 1", text);
-      });
-  add_whole_number(*verb, "--window", options->estimation.forgetting.window,
-                   {1, std::numeric_limits<std::int64_t>::max()},
-                   "Use only this many rows at the end (see --age)");
-  verb->add_option_function<std::string>(
-          "--age",
-          [options](const std::string& name) {
-            options->estimation.forgetting.age = name == "run" ? Age::run : Age::log;
-          },
-          "Count the age of rows from the end of their run (run: units watched side by side) or of "
-          "all logs (log: runs one after the other); required with several runs")
-      ->check(CLI::IsMember({"run", "log"}));
-  add_input(
-      *verb, "--structure", options->structures,
-      "Likelihood: what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
-      "same-for-all-actions; can be repeated",
-      options->common)
-      ->expected(1)
-      ->take_all();
-  verb->add_option_function<std::string>(
-          "--sensors",
-          [options](const std::string& use) {
-            options->estimation.sensors = use == "exact" ? SensorUse::exact : SensorUse::uncertain;
-          },
-          "Treat calibrated sensors as uncertain (default where possible) or exact")
-      ->check(CLI::IsMember({"uncertain", "exact"}));
-  verb->add_option_function<double>(
-      "--memory",
-      [options](double megabytes) {
-        OAS_REQUIRE(megabytes >= 0.0 && megabytes < 1e9,
-                    "--memory is {}; megabytes from 0 on are expected", megabytes);
-        options->estimation.memory_limit = static_cast<std::size_t>(megabytes * 1048576.0);
-      },
-      "Likelihood: MB of rows kept in memory (default 256); longer logs are read again");
-  verb->add_flag("--actions-ignore-observations", options->estimation.actions_ignore_observations,
-                 "I confirm: logged actions were chosen without looking at observations");
-  add_whole_number(*verb, "--particles", options->estimation.particles.particles, {2, 1'000'000},
-                   "Estimator particle: number of particles")
-      ->capture_default_str();
-  add_seed(*verb, options->estimation.seed, "Seed for particle and bootstraps");
-  add_whole_number(*verb, "--cells", options->estimation.cells.cells, {0, kMostCells},
-                   "Real-valued observations, moments: cells (default: twice the states)");
-  verb->add_option("--search", options->estimation.cells.method,
-                   "Real-valued observations, moments: search for cells, random or refined")
-      ->capture_default_str();
+  std::vector<std::string> names;
+  for (const EstimatorInfo& info : estimators()) names.emplace_back(info.name);
+  add_settings(*verb, estimation_settings(), names, options->settings);
+  options->common.inputs.push_back(verb->get_option("--structure"));
   add_output(*verb, "-o,--output", options->output,
              "Estimate to write, a model file: .json (with error bars), .pomdp, .pomdpx",
              options->common);

@@ -36,9 +36,9 @@ void show_settings(const LearnArguments& options) {
     Table table({"setting", "default", ""});
     Json settings = Json::array();
     for (const SettingInfo& setting : info.settings()) {
-      table.add({setting.name, setting.value.empty() ? "-" : setting.value, setting.summary});
+      table.add({setting.name, setting.value.empty() ? "-" : setting.value, setting.help()});
       settings.push_back(
-          {{"name", setting.name}, {"default", setting.value}, {"summary", setting.summary}});
+          {{"name", setting.name}, {"default", setting.value}, {"summary", setting.help()}});
     }
     text += fmt::format("{}: {}\n{}\n", agent, info.summary, table.text());
     document.push_back({{"agent", agent}, {"summary", info.summary}, {"settings", settings}});

@@ -19,8 +19,8 @@
 #include "oas/planning/planner.hpp"
 #include "oas/planning/policies/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
+#include "setting_options.hpp"
 #include "undetermined.hpp"
-#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -31,10 +31,9 @@ using Json = nlohmann::ordered_json;
 struct PlanArguments {
   Common common;
   std::string model;
-  PlanOptions plan;
+  std::vector<Setting> settings;
+  PlanOptions plan;  // made of them
   std::optional<double> radius;
-  std::optional<double> gap;
-  std::uint64_t seed = 1;
   bool all = false;
   std::string figure;
   std::string output;
@@ -67,7 +66,7 @@ Plan optimistic_plan(const Pomdp& model, const PlanArguments& options) {
 // SVG as it is; PNG through whichever converter is installed.
 void write_figure(const PlanArguments& options, const Plan& plan) {
   FigureOptions figure;
-  figure.seed = options.seed;
+  figure.seed = options.plan.simulation.seed;
   const std::string svg = policy_figure_svg(plan, figure);
   if (!options.figure.ends_with(".png")) {
     write_text_file(options.figure, svg);
@@ -138,9 +137,6 @@ void check_options(const PlanArguments& options) {
   OAS_REQUIRE(options.figure.empty() || options.figure.ends_with(".svg") ||
                   options.figure.ends_with(".png"),
               "--figure {}: figures are written as .svg or .png", options.figure);
-  OAS_REQUIRE(options.plan.span_tolerance > 0.0, "--tolerance is {}; it must be positive",
-              options.plan.span_tolerance);
-  OAS_REQUIRE(!options.gap || *options.gap > 0.0, "--gap is {}; it must be positive", *options.gap);
   OAS_REQUIRE(!options.all || !options.radius,
               "--all compares policies for the model itself; --radius is for a plan without it");
 }
@@ -159,9 +155,7 @@ void run_plan(PlanArguments& options) {
   OAS_REQUIRE(options.output.empty() || !model.transition().is_listed(),
               "{}: {} states are too many for a plan file, which holds the whole model",
               options.output, model.num_states());
-  options.plan.gap = options.gap;
-  options.plan.simulation.seed = options.seed;
-  options.plan.point.seed = options.seed;
+  options.plan = plan_options(model, options.settings);
   std::vector<std::string> warnings;
   const std::string warning =
       warn_of_undetermined_rows(options.model, model, "the plan", options.common);
@@ -189,27 +183,15 @@ void add_plan(CLI::App& app) {
       add_verb(app, "plan", "Find the best policy for the long-run average reward, with bounds",
                options->common, [options] { run_plan(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
-  verb->add_option("--iota", options->plan.iota, "Smallest probability of every action")
-      ->capture_default_str();
+  for (const SettingInfo& setting : describe_options<PlanOptions>()) {
+    add_setting(*verb, setting, options->settings);
+  }
   verb->add_option("--radius", options->radius,
                    "Plan for the most optimistic model within this total-variation radius per row")
       ->check(CLI::Range(0.0, 1.0));
-  verb->add_option("--gap", options->gap, "Refine until upper - lower is at most this");
-  add_whole_number(*verb, "--grid", options->plan.resolution, {0, 1'000'000},
-                   "Resolution of the belief grid (0: automatic)")
-      ->capture_default_str();
-  verb->add_option("--planner", options->plan.planner, "auto, grid or point")
-      ->check(CLI::IsMember({"auto", "grid", "point"}))
-      ->capture_default_str();
-  verb->add_option("--tolerance", options->plan.span_tolerance, "Span at which sweeps stop")
-      ->capture_default_str();
-  add_whole_number(*verb, "--steps", options->plan.simulation.steps, {kFewestSimulated, kMostSteps},
-                   "Simulated steps of the lower bound")
-      ->capture_default_str();
   verb->add_flag("--all", options->all, "Compare with simpler policies and with the visible state");
   add_output(*verb, "--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)",
              options->common);
-  add_seed(*verb, options->seed, "Same seed, same bytes");
   add_output(*verb, "-o,--output", options->output, "Plan to write (.json)", options->common);
 }
 

@@ -253,6 +253,12 @@ class Continuous(CliCase):
         self.bad("discretise", "m.json", "--log", "log.csv", says=["--log-out"])
         self.bad("discretise", "m.json", "-o", "x.pomdp", says=["x.pomdp", ".json"])
         self.bad("discretise", "pest-control", "-o", "x.json", says=["finite already"])
+        self.bad("discretise", "m.json", "--use", "m.json", "--trials", 9, "-o", "x.json",
+                 says=["--trials: nothing is searched for, m.json has the split points"])
+        self.bad("check", "m.json", "--steps", 500, says=["--steps: the model has real-valued"])
+        self.bad("estimate", "m.json", "log.csv", "--cells", 5,
+                 says=["--cells: oas-ml does not look at it; oas, oas-overlap, "])
+        self.bad("estimate", "m.json", "log.csv", "--sensors", "exact", says=["--sensors: only"])
         self.bad("discretise", "m.json", "--use", "m.json", "-o", "x.json",
                  says=["m.json", "\"cells\" is missing"])
 

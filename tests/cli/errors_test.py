@@ -1,5 +1,6 @@
 """Bad input: exit code 2 (1 where the work failed), a message that helps, nothing half-written."""
 
+import re
 import unittest
 
 from support import CliCase
@@ -45,8 +46,9 @@ class Usage(CliCase):
         self.bad("problem", "random", "--states", 4, "-o", "x.json", says=["--observations is 3,"])
         self.good("problem", "random", "--states", 4, "--spread-peaks", "--alpha", 0, "-o",
                   "few.json")
-        self.bad("plan", "pest-control", "--tolerance", 0, says=["--tolerance is 0;"])
-        self.bad("plan", "pest-control", "--gap", 0, says=["--gap is 0;"])
+        for option in ("--tolerance", "--gap"):
+            self.bad("plan", "pest-control", option, 0,
+                     says=[f"oas: {option}: not a number above 0: '0'; see oas plan --help"])
         self.good("simulate", "pest-control", "--steps", 50, "-o", "log.csv")
         self.bad("estimate", "pest-control", "log.csv", "--confidence", 1.5, says=["1.5"])
 
@@ -72,7 +74,7 @@ class Usage(CliCase):
                 self.bad(*command, text, says=[f"oas: {command[-1]}: not a whole number between",
                                                f": '{text}'; see oas {command[0]} --help"])
         self.bad("estimate", m, "p.json", "--window", 0,
-                 says=["--window: not a whole number between 1 and"])
+                 says=["--window: not a whole number between 2 and"])
         for text in ("0", "0.5", "-3", "nan", "x"):
             self.bad("estimate", m, "p.json", "--half-life", text, says=["--half-life: "])
         self.bad("check", m, "--runs", 0, says=["--runs: not a whole number between 1 and"])
@@ -94,6 +96,26 @@ class Usage(CliCase):
         self.bad("evaluate", "pest-control", "plan.pg", "--filter", "pest-control",
                  says=["oas: plan.pg: a policy graph keeps no belief"])
 
+    def test_options_that_the_planner_does_not_look_at(self):
+        for option, value in (("--grid", 8), ("--tolerance", 1e-4)):
+            self.bad("plan", "pest-control", "--planner", "point", option, value,
+                     says=[f"oas: {option}: the planner point does not look at it; grid does"])
+        self.good("problem", "random", "--states", 12, "--actions", 4, "--observations", 12, "-o",
+                  "large.json")
+        self.bad("plan", "large.json", "--tolerance", 1e-4,  # auto chooses point
+                 says=["--tolerance: the planner point does not look at it"])
+
+    def test_options_of_logs_that_are_not_simulated(self):
+        self.write_model("sensors.json", self.model(transition=None))
+        for option, value in (("--steps", 500), ("--seed", 1), ("--estimator", "oas"),
+                              ("--target-error", 0.1), ("--policy", "uniform")):
+            self.bad("check", "sensors.json", option, value,
+                     says=[f"oas: {option}: the model has no transition, so that no logs"])
+        self.bad("check", "pest-control", "--policy", "uniform", "--iota", 0.1,
+                 says=["--iota: the policy uniform does not look at it"])
+        self.bad("compare", "pest-control", "pest-control", "--json", "--worst", 3,
+                 says=["--worst: JSON has all rows"])
+
     def test_the_plan_is_not_blamed_for_others(self):
         self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
         for more, says in ((("--level", 99), "--level is 99;"), (("--filter", "x"), "x: no such")):
@@ -107,6 +129,63 @@ class Usage(CliCase):
 
     def test_a_printed_plan_is_no_plan_file(self):
         self.assertNotIn("format", self.good_json("plan", "pest-control", "--steps", 6400))
+
+
+class Estimators(CliCase):
+    """Every option is looked at by the estimator, or an error that names those that do."""
+
+    OPTIONS = {"confidence": 0.9, "error-bars": "asymptotic", "resamples": 50, "seed": 2,
+               "half-life": 100, "window": 100, "age": "log", "actions-ignore-observations": None,
+               "cells": 4, "search": "random", "sensors": "exact", "memory": 10, "prior": 0.5,
+               "structure": "same-for-all-actions", "particles": 20}
+
+    def test_no_option_is_passed_over(self):
+        """With each estimator it changes what is written, or is refused by name."""
+        self.good("simulate", "corner/dense-3-after", "--steps", 400, "-o", "log.csv")
+        names = [row["name"] for row in self.good_json("list")["estimators"]]
+        # What it is anyway, how it gets there, and where it starts.
+        no_change = {"error-bars", "memory", "sensors", ("spectral", "seed")}
+        for name in names:
+            base = ("estimate", "corner/dense-3-after", "log.csv", "--estimator", name, "-o")
+            self.good(*base, "plain.json")
+            for option, value in self.OPTIONS.items():
+                given = [f"--{option}"] + ([] if value is None else [value])
+                result = self.oas(*base, "other.json", *given)
+                if result.returncode == 0:
+                    same = self.read("plain.json") == self.read("other.json")
+                    self.assertEqual(same, bool({option, (name, option)} & no_change),
+                                     (name, option))
+                else:
+                    self.assertEqual(result.returncode, 2)
+                    self.assertRegex(result.stderr, f"^oas: --{option}: ", name)
+
+    def test_all_options_of_the_help_are_known_here(self):
+        shown = set(re.findall(r"^  --([a-z-]+)", self.good("estimate", "--help"), re.M))
+        other = {"json", "threads", "lenient", "estimator", "simultaneous"}
+        self.assertEqual(shown - other, set(self.OPTIONS))
+
+    def test_help_shows_defaults_ranges_and_whose_an_option_is(self):
+        text = self.good("estimate", "--help")
+        self.assertRegex(text, r"--particles INT=100 +Number of particles "
+                               r"\(2 to 1000000\) \[particle\]")
+        self.assertRegex(text, r"--half-life FLOAT .*\(at least 1\) \[not particle, spectral\]")
+        self.assertIn("FLOAT=0.95", text)
+        self.assertIn("(auto, grid, point)", self.good("plan", "--help"))
+
+    def test_messages(self):
+        self.good("simulate", "pest-control", "--steps", 100, "-o", "log.csv")
+        for more, says in (
+                (("--particles", 5), "--particles: oas-ml does not look at it; particle does"),
+                (("--prior", 1, "--estimator", "oas"),
+                 "--prior: oas does not look at it; oas-ml, em do"),
+                (("--seed", 1), "--seed: only error bars by bootstrap look at it"),
+                (("--resamples", 50), "--resamples: only error bars by bootstrap look at it"),
+                (("--memory", 5, "--estimator", "oas"), "--memory: moments keep no rows"),
+                (("--cells", 5, "--estimator", "oas"), "--cells: only real-valued observations"),
+                (("--simultaneous", "row", "--estimator", "spectral"),
+                 "--simultaneous: spectral gives no error bars")):
+            self.bad("estimate", "pest-control", "log.csv", *more, "-o", "x.json",
+                     says=["oas: " + says])
 
 
 class Rewards(CliCase):

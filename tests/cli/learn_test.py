@@ -49,9 +49,10 @@ class Learn(CliCase):
         self.assertIn("3200", text)
         record = self.good_json("learn", "pest-control", "--agent", "oas-ucrl", *QUICK, "--iota",
                                 "0.1", "--set", "first_episode=500", "--set",
-                                "oas-ucrl.delta=0.3")
+                                "radius_scale=1e-6", "--set", "oas-ucrl.delta=0.3")
         self.assertEqual(record["settings"],
-                         {"iota": "0.1", "first_episode": "500", "delta": "0.3"})
+                         {"iota": "0.1", "first_episode": "500", "radius_scale": "1e-6",
+                          "delta": "0.3"})
         self.assertEqual(record["iota"], 0.1)
         self.assertEqual(record["episodes"][1]["start"], 500)
 
@@ -131,7 +132,14 @@ class Learn(CliCase):
         self.bad(*learn, "--agent", "uniform,uniform", "-o", "runs",
                  says=["uniform is named twice"])
         self.bad(*learn, "--agent", "oas-ucrl", "--set", "delta=2", "-o", "runs",
-                 says=["delta is 2"])
+                 says=["delta is '2'", "above 0 and below 1"])
+        for agent, setting in (("oas-ucrl", "delta=0.2"), ("psrl", "kappa0=10"),
+                               ("oas-ucrl-ml", "radius_scale=1")):
+            name = setting.split("=")[0]
+            self.bad(*learn, "--agent", agent, "--set", setting,
+                     says=[f"oas: {agent}: {name}: only ", " looks at it"])
+        self.bad(*learn, "--agent", "oas-ucrl-pooled", "--set", "prior=1",
+                 says=["--set prior=1: none of the agents"])
         self.bad("learn", "pest-control", "--oracle-gap", 0, says=["--oracle-gap is 0"])
         self.write("file", "")
         self.bad(*learn, "-o", "file", says=["file"])

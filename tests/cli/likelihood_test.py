@@ -176,7 +176,8 @@ class Forgetting(CliCase):
         self.bad(*estimate, "--window", -3, says=["window", "-3"])
         self.bad(*estimate, "--window", "many", says=["many"])
         for name in ("particle", "spectral"):
-            self.bad(*estimate, "--window", 100, "--estimator", name, says=[name, "weights by age"])
+            self.bad(*estimate, "--window", 100, "--estimator", name,
+                     says=[f"--window: {name} does not look at it"])
 
 
 class Weighted(CliCase):
@@ -239,9 +240,9 @@ class Structure(CliCase):
         self.bad(*estimate, "--structure", "none.json", says=["none.json", "zeros-of-model"])
         for name in ("oas", "oas-overlap", "particle", "spectral"):
             self.bad(*estimate, "--structure", "zeros-of-model", "--estimator", name,
-                     says=[name, "only the likelihood"])
+                     says=[f"--structure: {name} does not look at it; oas-ml, em do"])
         self.bad(*estimate, "--structure", "zeros-of-model", "--error-bars", "block-bootstrap",
-                 says=["bootstraps do not support a structure"])
+                 says=["--structure: bootstraps do not support it"])
         self.write("cut.json", '{"format": "oas-struc')
         self.bad(*estimate, "--structure", "cut.json", says=["cut.json:1"])
         self.write("old.json", '{"format": "oas-structure/0"}')
@@ -330,7 +331,8 @@ class ErrorBars(CliCase):
         text = self.read("log.csv").decode()
         for arguments, says in (
                 (["--error-bars", "magic"], ["'magic'", "block-bootstrap"]),
-                (["--error-bars", "block-bootstrap", "--resamples", 3], ["resamples is 3"]),
+                (["--error-bars", "block-bootstrap", "--resamples", 3],
+                 ["--resamples: not a whole number between 20 and"]),
                 (["--error-bars", "block-bootstrap", "--estimator", "particle"], ["particle"]),
                 (["--error-bars", "block-bootstrap", "--memory", 0.001], ["memory"]),
                 (["--error-bars", "parametric-bootstrap", "--estimator", "oas", "--memory", 0.001],

@@ -16,6 +16,11 @@ struct Options {
   double scale = 0.5;
   std::optional<double> floor;
   Move move = Move::none;
+  int cells = 0;
+  double half_life = 0.0;
+  double level = 0.95;
+  std::vector<std::string> files;
+  std::size_t memory = 1 << 20;
 
   template <class Fields>
   void visit(Fields& fields) {
@@ -25,6 +30,13 @@ struct Options {
     fields("scale", scale, "a factor");
     fields("floor", floor, "a floor");
     fields.choice("move", move, {"none", "jitter"}, "a move");
+    fields("cells", cells, {2, 9, true}, "how many; 0: enough");
+    fields("half_life", half_life, {1.0}, "rows");
+    fields("level", level, {kAboveZero, kBelowOne}, "of intervals");
+    fields.words("file", files, "names");
+    fields.megabytes("memory", memory, "MB");
+    fields.when(
+        {"scale"}, [this] { return move == Move::jitter; }, "only a jitter looks at it");
   }
 };
 
@@ -71,9 +83,60 @@ TEST(Settings, ErrorsNameTheSettingAndTheText) {
   EXPECT_EQ(message({{"scale", ""}}), "scale is ''; a number is expected");
   EXPECT_EQ(message({{"scale", "inf"}}), "scale is 'inf'; a number is expected");
   EXPECT_EQ(message({{"scale", "1x"}}), "scale is '1x'; a number is expected");
-  EXPECT_EQ(message({{"move", "jump"}}), "move is 'jump'; known are none, jitter");
+  EXPECT_EQ(message({{"move", "jump"}}), "move is 'jump'; one of none, jitter is expected");
   EXPECT_EQ(message({{"cuont", "1"}}),
-            "this has no setting 'cuont'; it has on, count, steps, scale, floor, move");
+            "this has no setting 'cuont'; it has on, count, steps, scale, floor, move, cells, "
+            "half_life, level, file, memory");
+}
+
+TEST(Settings, RangesAreCheckedAndNamed) {
+  EXPECT_EQ(message({{"cells", "1"}}),
+            "cells is '1'; 0 or a whole number between 2 and 9 is expected");
+  EXPECT_EQ(message({{"cells", "0"}}), "");
+  EXPECT_EQ(message({{"half_life", "0.5"}}),
+            "half_life is '0.5'; a number of at least 1 is expected");
+  EXPECT_EQ(message({{"level", "1"}}), "level is '1'; a number above 0 and below 1 is expected");
+  EXPECT_EQ(message({{"memory", "-1"}}),
+            "memory is '-1'; a number from 0 to 1000000000 is expected");
+  Options options;
+  options.half_life = 1.0;  // its 0 is no value that it could be set to
+  options.level = 2.0;
+  try {
+    check_ranges(options);
+    FAIL() << "no exception";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "level is 2; a number above 0 and below 1 is expected");
+  }
+}
+
+TEST(Settings, NamesMayBeSpeltAsOnACommandLine) {
+  const Options options =
+      read({{"--half-life", "20"}, {"--file", "a"}, {"--file", "b"}, {"--memory", "0.5"}});
+  EXPECT_EQ(options.half_life, 20.0);
+  EXPECT_EQ(options.files, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(options.memory, std::size_t{1} << 19);
+  EXPECT_EQ(message({{"--half-life", "x"}}),
+            "--half-life is 'x'; a number of at least 1 is expected");
+}
+
+TEST(Settings, ThoseThatOthersSwitchOffAreRefused) {
+  EXPECT_EQ(message({{"scale", "0.5"}}), "scale: only a jitter looks at it");
+  EXPECT_EQ(message({{"scale", "0.5"}, {"move", "jitter"}}), "");
+}
+
+TEST(Settings, OfAFamilyNameThoseThatLookAtThem) {
+  Options options;
+  SettingFields fields;
+  options.visit(fields);
+  std::vector<SharedSetting> family;
+  add_settings("one", fields.describe(), family);
+  SettingFields none;
+  try {
+    none.apply(std::vector<Setting>{{"--half-life", "3"}}, "other", family);
+    FAIL() << "no exception";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "--half-life: other does not look at it; one does");
+  }
 }
 
 TEST(Settings, SplitAtTheFirstEqualsSign) {
@@ -85,12 +148,17 @@ TEST(Settings, SplitAtTheFirstEqualsSign) {
 
 TEST(Settings, AreDescribedWithTheirDefaults) {
   const std::vector<SettingInfo> list = describe_options<Options>();
-  ASSERT_EQ(list.size(), 6u);
+  ASSERT_EQ(list.size(), 11u);
   EXPECT_EQ(list[1].name, "count");
   EXPECT_EQ(list[1].value, "3");
   EXPECT_EQ(list[4].value, "");
   EXPECT_EQ(list[5].value, "none");
   EXPECT_EQ(list[5].summary, "a move");
+  EXPECT_EQ(list[5].help(), "a move (none, jitter)");
+  EXPECT_EQ(list[6].help(), "how many; 0: enough (2 to 9)");
+  EXPECT_EQ(list[7].help(), "rows (at least 1)");
+  EXPECT_EQ(list[7].value, "");  // a 0 that cannot be chosen: off
+  EXPECT_EQ(list[10].value, "1");
 }
 
 }  // namespace

@@ -211,9 +211,13 @@ TEST(Bootstrap, CutsARunThatIsLongerThanABlock) {
 }
 
 TEST(Bootstrap, WrongOptionsAreNamed) {
-  EXPECT_EQ(find_error_bars("block-bootstrap"), ErrorBars::block_bootstrap);
+  const auto chosen = [](const char* name) {
+    return options_from<BootstrapOptions>(std::vector<Setting>{{"error_bars", name}}, "this");
+  };
+  EXPECT_EQ(chosen("block-bootstrap").error_bars, ErrorBars::block_bootstrap);
+  EXPECT_EQ(to_string(ErrorBars::block_bootstrap), "block-bootstrap");
   try {
-    static_cast<void>(find_error_bars("magic"));
+    static_cast<void>(chosen("magic"));
     FAIL() << "no exception";
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(), HasSubstr("'magic'"));

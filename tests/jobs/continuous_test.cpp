@@ -108,13 +108,12 @@ struct TwoLogs {
 
   [[nodiscard]] TransitionEstimate estimate(const std::string& name, bool brought,
                                             std::size_t memory = std::size_t{1} << 28) const {
-    LogEstimationOptions options;
-    options.estimator = name;
-    options.memory_limit = memory;
+    Estimation how;
+    how.estimator = name;
+    how.evidence.memory_limit = memory;
     const std::string& path = brought ? likelihoods : readings;
-    return brought
-               ? estimate_from_logs(ContinuousPomdp(model.chain()), std::span(&path, 1), options)
-               : estimate_from_logs(model, std::span(&path, 1), options);
+    return brought ? estimate_from_logs(ContinuousPomdp(model.chain()), std::span(&path, 1), how)
+                   : estimate_from_logs(model, std::span(&path, 1), how);
   }
 };
 

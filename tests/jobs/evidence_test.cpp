@@ -47,13 +47,11 @@ TEST_P(EvidenceOfName, SaysWhatTheCommandSays) {
     writer.write(rows, run);
   }
   writer.commit();
-  LogEstimationOptions options;
-  options.estimator = name;
-  options.confidence = 0.9;
-  const TransitionEstimate files = estimate_from_logs(model, paths, options);
-  EstimateOptions asked;
-  asked.confidence = 0.9;
-  const TransitionEstimate memory = evidence.estimate(asked);
+  Estimation how;
+  how.estimator = name;
+  how.estimate.confidence = 0.9;
+  const TransitionEstimate files = estimate_from_logs(model, paths, how);
+  const TransitionEstimate memory = evidence.estimate(how.estimate);
   EXPECT_EQ(memory.rows, files.rows);
   EXPECT_EQ(memory.runs, files.runs);
   EXPECT_EQ(memory.confidence, files.confidence);
@@ -80,16 +78,18 @@ TEST_P(EvidenceOfName, SaysTheSameHoweverRunsAreDealtOutToFiles) {
   for (std::size_t run = 0; run < runs.size(); ++run) {
     each.push_back(written("run" + std::to_string(run) + ".csv", run, run + 1));
   }
-  LogEstimationOptions options;
-  options.estimator = GetParam();
+  Estimation how;
+  how.estimator = GetParam();
+  how.estimate.parallelism = {1};
   const TransitionEstimate whole =
-      estimate_from_logs(model, std::vector{written("all.csv", 0, 7)}, options, {1});
+      estimate_from_logs(model, std::vector{written("all.csv", 0, 7)}, how);
   EXPECT_EQ(whole.runs, 7);
   for (const int threads : {1, 3}) {
-    expect_same(estimate_from_logs(model, each, options, {threads}), whole);
+    how.estimate.parallelism = {threads};
+    expect_same(estimate_from_logs(model, each, how), whole);
     const std::vector<std::string> some = {written("a.csv", 0, 3), each[3],
                                            written("b.csv.gz", 4, 7)};
-    expect_same(estimate_from_logs(model, some, options, {threads}), whole);
+    expect_same(estimate_from_logs(model, some, how), whole);
   }
 }
 

@@ -1,7 +1,10 @@
 #include "oas/jobs/log_estimation.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
@@ -18,10 +21,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-LogEstimationOptions moments() {
-  LogEstimationOptions options;
-  options.estimator = "oas-overlap";
-  return options;
+Estimation moments(int threads = 0) {
+  Estimation how;
+  how.estimator = "oas-overlap";
+  how.estimate.parallelism = {threads};
+  return how;
 }
 
 Trajectory play(const Pomdp& model, const char* policy, std::size_t steps,
@@ -48,9 +52,9 @@ class LogEstimation : public ::testing::Test {
   }
 
   std::string message(const Pomdp& model, const std::vector<std::string>& paths,
-                      const LogEstimationOptions& options = moments()) {
+                      const Estimation& how = moments()) {
     try {
-      static_cast<void>(estimate_from_logs(model, paths, options));
+      static_cast<void>(estimate_from_logs(model, paths, how));
     } catch (const InvalidArgument& error) {
       return error.what();
     }
@@ -83,9 +87,9 @@ TEST_F(LogEstimation, ThreadsDoNotChangeABit) {
     paths.push_back(write(model, play(model, "belief", 3000 + 500 * r, r),
                           "log" + std::to_string(r) + ".csv.zst"));
   }
-  const TransitionEstimate one = estimate_from_logs(model, paths, moments(), {1});
+  const TransitionEstimate one = estimate_from_logs(model, paths, moments(1));
   for (const int threads : {2, 3, 8}) {
-    const TransitionEstimate many = estimate_from_logs(model, paths, moments(), {threads});
+    const TransitionEstimate many = estimate_from_logs(model, paths, moments(threads));
     EXPECT_EQ(many.transition, one.transition);
     EXPECT_EQ(many.standard_error, one.standard_error);
     EXPECT_EQ(many.rows, one.rows);
@@ -110,8 +114,8 @@ TEST_F(LogEstimation, AfterTimingRefusesWhatCannotBeWeighted) {
   const std::vector<std::string> certain = {
       write(model, play(model, "round-robin", 1000, 0), "certain.csv")};
   EXPECT_THAT(message(model, certain), HasSubstr("all 1000 propensities are 1"));
-  LogEstimationOptions options = moments();
-  options.actions_ignore_observations = true;
+  Estimation options = moments();
+  options.evidence.actions_ignore_observations = true;
   EXPECT_EQ(message(model, certain, options), "no exception");
   EXPECT_EQ(message(model, bare, options), "no exception");
 }
@@ -154,38 +158,96 @@ TEST_F(LogEstimation, ManySmallFilesGiveWideErrorBars) {
   EXPECT_EQ(estimate.status, EstimateStatus::flagged);
 }
 
+// Whatever the settings are, none is passed over: each is looked at, or refused by name.
+TEST_F(LogEstimation, SettingsThatAnEstimatorDoesNotLookAtAreRefused) {
+  const Pomdp model = pest_control();
+  for (const EstimatorInfo& info : estimators()) {
+    for (const SharedSetting& setting : estimation_settings()) {
+      const auto& by = setting.by;
+      if (std::find(by.begin(), by.end(), info.name) != by.end()) continue;
+      const std::string value = setting.info.type.empty()     ? "true"
+                                : !setting.info.value.empty() ? setting.info.value
+                                : setting.info.accepts("100") ? "100"
+                                                              : "log";
+      const std::vector<Setting> given = {{"--" + setting.info.name, value}};
+      try {
+        static_cast<void>(estimation_from(std::string(info.name), model, given));
+        ADD_FAILURE() << info.name << " passes over " << setting.info.name;
+      } catch (const InvalidArgument& error) {
+        EXPECT_EQ(error.what(),
+                  fmt::format("--{}: {} does not look at it; {} {}", setting.info.name, info.name,
+                              fmt::join(by, ", "), by.size() == 1 ? "does" : "do"));
+      }
+    }
+  }
+}
+
 TEST_F(LogEstimation, OptionsThatAnEstimatorDoesNotLookAtAreRefused) {
   const Pomdp model = pest_control();
   const std::vector<std::string> log = {write(model, play(model, "uniform", 2000, 0), "log.csv")};
   for (const char* name : {"oas-overlap", "oas-weighted", "particle", "spectral"}) {
-    LogEstimationOptions options;
-    options.estimator = name;
-    options.prior = 5.0;
-    EXPECT_THAT(message(model, log, options), HasSubstr("cannot use a prior of 5"));
-    options.prior = 0.0;
-    options.confidence = 7.0;
-    EXPECT_THAT(message(model, log, options), HasSubstr("confidence is 7"));
+    Estimation how;
+    how.estimator = name;
+    how.estimate.prior = 5.0;
+    EXPECT_EQ(message(model, log, how),
+              fmt::format("prior: {} does not look at it; oas-ml, em do", name));
   }
+  Estimation how;
+  how.estimate.confidence = 7.0;
+  EXPECT_EQ(message(model, log, how),
+            "confidence is '7'; a number above 0 and below 1 is expected");
+  how = {};
+  how.evidence.particles.particles = 7;
+  EXPECT_EQ(message(model, log, how), "particles: oas-ml does not look at it; particle does");
+  how = {};
+  how.bootstrap.resamples = 30;
+  EXPECT_EQ(message(model, log, how),
+            "resamples: only error bars by bootstrap look at it (--error-bars)");
+  how.bootstrap.error_bars = ErrorBars::block_bootstrap;
+  EXPECT_EQ(message(model, log, how), "no exception");
+}
+
+TEST_F(LogEstimation, SettingsThatNeedOthersAreRefusedWithoutThem) {
+  const RowModel finite = pest_control();
+  const auto said = [&](const char* estimator, std::vector<Setting> settings) -> std::string {
+    try {
+      static_cast<void>(estimation_from(estimator, finite, settings));
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Setting parametric = {"--error-bars", "parametric-bootstrap"};
+  EXPECT_THAT(said("oas", {{"--seed", "1"}}), HasSubstr("--seed: only error bars by bootstrap"));
+  EXPECT_EQ(said("oas", {{"--seed", "1"}, parametric}), "");
+  EXPECT_THAT(said("oas", {{"--memory", "256"}}), HasSubstr("--memory: moments keep no rows"));
+  EXPECT_EQ(said("oas", {{"--memory", "256"}, parametric}), "");
+  EXPECT_THAT(said("oas", {{"--age", "log"}}), HasSubstr("half-life or a window"));
+  EXPECT_EQ(said("oas", {{"--age", "log"}, {"--window", "5"}}), "");
+  EXPECT_THAT(said("oas", {{"--window", "5"}, parametric}), HasSubstr("bootstraps do not support"));
+  EXPECT_THAT(said("oas", {{"--search", "refined"}}), HasSubstr("only real-valued observations"));
+  EXPECT_EQ(said("particle", {{"--seed", "1"}}), "");
+  EXPECT_THAT(said("oas", {{"--magic", "1"}}), HasSubstr("oas has no setting '--magic'"));
 }
 
 // With a prior the estimate is not where the log fits best, which is no fault of the sensors.
 TEST_F(LogEstimation, APriorIsNotAskedToFit) {
   const Pomdp model = pest_control();
   const std::vector<std::string> log = {write(model, play(model, "uniform", 3000, 0), "log.csv")};
-  LogEstimationOptions options;
-  EXPECT_TRUE(estimate_from_logs(model, log, options).fit_p_value.has_value());
-  options.prior = 100.0;
-  EXPECT_FALSE(estimate_from_logs(model, log, options).fit_p_value.has_value());
+  Estimation how;
+  EXPECT_TRUE(estimate_from_logs(model, log, how).fit_p_value.has_value());
+  how.estimate.prior = 100.0;
+  EXPECT_FALSE(estimate_from_logs(model, log, how).fit_p_value.has_value());
 }
 
 // What is said of a row speaks of the error bars that are shown.
 TEST_F(LogEstimation, PoorRowsAreThoseOfTheErrorBarsInUse) {
   const Pomdp model = machine_maintenance();
   const std::vector<std::string> log = {write(model, play(model, "belief", 3000, 0), "log.csv")};
-  LogEstimationOptions options;
-  options.error_bars = ErrorBars::block_bootstrap;
-  options.resamples = 20;
-  const TransitionEstimate estimate = estimate_from_logs(model, log, options);
+  Estimation how;
+  how.bootstrap.error_bars = ErrorBars::block_bootstrap;
+  how.bootstrap.resamples = 20;
+  const TransitionEstimate estimate = estimate_from_logs(model, log, how);
   int poor = 0;
   for (std::size_t row = 0; row < estimate.standard_error.size(); row += 4) {
     const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(row);
@@ -248,11 +310,11 @@ TEST_F(LogEstimation, SpectralEqualsFoldingInMemoryToTheBit) {
     folder.add(two.actions, two.observations);
     Rng rng({1, 0, Role::estimation});
     const TransitionEstimate expected = estimate_spectral(folder, model, {}, rng);
-    LogEstimationOptions options;
-    options.estimator = "spectral";
+    Estimation how;
+    how.estimator = "spectral";
     for (const int threads : {1, 2}) {
-      const TransitionEstimate estimate =
-          estimate_from_logs(model, paths, options, Parallelism{threads});
+      how.estimate.parallelism = {threads};
+      const TransitionEstimate estimate = estimate_from_logs(model, paths, how);
       EXPECT_EQ(estimate.transition, expected.transition);
       EXPECT_EQ(estimate.warnings, expected.warnings);
       EXPECT_EQ(estimate.rows, 150'000);

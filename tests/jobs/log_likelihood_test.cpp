@@ -40,10 +40,11 @@ class LikelihoodOfLogs : public ::testing::Test {
     return folder_.file(name);
   }
 
-  LogEstimationOptions options(const char* estimator) {
-    LogEstimationOptions result;
-    result.estimator = estimator;
-    return result;
+  Estimation options(const char* estimator, int threads = 0) {
+    Estimation how;
+    how.estimator = estimator;
+    how.estimate.parallelism = {threads};
+    return how;
   }
 
   template <class Function>
@@ -177,16 +178,16 @@ TEST_F(LikelihoodOfLogs, ThreadsAndMemoryDoNotMatter) {
   const Pomdp model = robot_corridor();
   const std::vector<std::string> paths = {simulate(model, 20'000, "a.csv", 0, 50),
                                           simulate(model, 3'000, "b.csv", 1)};
-  const TransitionEstimate one = estimate_from_logs(model, paths, options("oas-ml"), {1});
+  const TransitionEstimate one = estimate_from_logs(model, paths, options("oas-ml", 1));
   for (const int threads : {2, 4}) {
-    const TransitionEstimate many = estimate_from_logs(model, paths, options("oas-ml"), {threads});
+    const TransitionEstimate many = estimate_from_logs(model, paths, options("oas-ml", threads));
     EXPECT_EQ(many.transition, one.transition);
     EXPECT_EQ(many.upper, one.upper);  // standard errors may be NaN
     EXPECT_EQ(many.fit_p_value, one.fit_p_value);
   }
-  LogEstimationOptions tight = options("oas-ml");
-  tight.memory_limit = 0;
-  const TransitionEstimate read = estimate_from_logs(model, paths, tight, {1});
+  Estimation tight = options("oas-ml", 1);
+  tight.evidence.memory_limit = 0;
+  const TransitionEstimate read = estimate_from_logs(model, paths, tight);
   for (std::size_t i = 0; i < read.standard_error.size(); ++i) {
     EXPECT_NEAR(read.transition.values()[i], one.transition.values()[i], 1e-6);
   }

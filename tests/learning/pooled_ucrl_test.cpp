@@ -152,7 +152,12 @@ TEST(PooledUcrl, BadOptionsAreNamed) {
             std::string::npos);
   EXPECT_NE(message(before, [](auto& o) { o.sharpness = 0.0; }).find("sharpness is 0"),
             std::string::npos);
-  EXPECT_NE(message(before, [](auto& o) { o.prior = -1.0; }).find("prior is -1"),
+  EXPECT_NE(message(before,
+                    [](auto& o) {
+                      o.estimator = PooledEstimator::likelihood;
+                      o.prior = -1.0;
+                    })
+                .find("prior is -1"),
             std::string::npos);
 }
 

@@ -10,33 +10,51 @@ namespace oas {
 
 namespace {
 
+void age_settings(EvidenceOptions& options, SettingFields& fields) {
+  Forgetting& forgetting = options.forgetting;
+  fields("half_life", forgetting.half_life, {1.0},
+         "halve the weight of a row every so many rows, for dynamics that change slowly");
+  fields("window", forgetting.window, {2}, "use only this many rows at the end; see --age");
+  fields.choice("age", forgetting.age, {"", "log", "run"},
+                "count the age of rows from the end of their run (run: units watched side by side) "
+                "or of all logs (log: runs one after the other); required with several runs");
+  fields.when(
+      {"age"}, [&forgetting] { return forgetting.active(); },
+      "the age of rows matters only with a half-life or a window");
+}
+
 void policy_setting(EvidenceOptions& options, SettingFields& fields) {
   fields("actions_ignore_observations", options.actions_ignore_observations,
-         "your word that actions were chosen without looking at observations");
+         "I confirm: logged actions were chosen without looking at observations");
 }
 
 void moment_settings(EvidenceOptions& options, SettingFields& fields) {
+  age_settings(options, fields);
   policy_setting(options, fields);
-  fields("half_life", options.forgetting.half_life, "rows that lie so far back count half; 0: all");
-  fields("window", options.forgetting.window, "only so many rows at the end count; 0: all");
-  fields.choice("age", options.forgetting.age, {"unsaid", "log", "run"},
-                "back from the end of all rows, or of a row's own run");
+  options.cells.visit_cells(fields);
+}
+
+// What is kept of the rows beside the moments, or of the likelihood that starts at moments.
+void soft_settings(EvidenceOptions& options, SettingFields& fields) {
+  age_settings(options, fields);
+  policy_setting(options, fields);
+  options.visit_memory(fields);
 }
 
 void likelihood_settings(EvidenceOptions& options, SettingFields& fields) {
-  moment_settings(options, fields);
-  fields("memory", options.memory_limit, "bytes of rows kept; beyond, their source is read again");
-  fields("uncertain_sensors", options.uncertain_sensors,
-         "sensors are known only as well as their labelled rows say");
+  age_settings(options, fields);
+  options.visit_memory(fields);
 }
 
+void seed_and_cells(EvidenceOptions& options, SettingFields& fields) {
+  fields("seed", options.stream.seed, "same seed, same bytes");
+  options.cells.visit_cells(fields);
+}
+
+// How particles move is for programs: EvidenceOptions::particles.
 void particle_settings(EvidenceOptions& options, SettingFields& fields) {
-  options.particles.visit(fields);
-  fields("seed", options.stream.seed, "same seed, same estimate");
-}
-
-void spectral_settings(EvidenceOptions& options, SettingFields& fields) {
-  fields("seed", options.stream.seed, "same seed, same estimate");
+  options.particles.visit_number(fields);
+  seed_and_cells(options, fields);
 }
 
 constexpr std::array kEstimators = {
@@ -83,7 +101,7 @@ constexpr std::array kEstimators = {
                   .forgets = true,
                   .bootstraps = true,
                   .make = detail::make_soft_body,
-                  .settings = moment_settings},
+                  .settings = soft_settings},
     EstimatorInfo{.name = "oas-ml",
                   .summary = "maximum likelihood, started at oas-overlap; any policy, any sensors",
                   .reference = "docs/reference/estimation.md",
@@ -95,7 +113,7 @@ constexpr std::array kEstimators = {
                   .climbs = true,
                   .bootstraps = true,
                   .make = detail::make_refined_body,
-                  .settings = likelihood_settings},
+                  .settings = soft_settings},
     EstimatorInfo{
         .name = "em",
         .summary = "maximum likelihood by plain expectation-maximisation, started at uniform",
@@ -126,7 +144,7 @@ constexpr std::array kEstimators = {
                   .readings = Readings::cells_in_memory,
                   .pairing = Pairing::overlapping,
                   .make = detail::make_spectral_body,
-                  .settings = spectral_settings},
+                  .settings = seed_and_cells},
 };
 
 }  // namespace
@@ -147,6 +165,16 @@ std::vector<SettingInfo> settings_of(const EstimatorInfo& info) {
   SettingFields fields;
   info.settings(options, fields);
   return fields.describe();
+}
+
+EvidenceOptions evidence_options(const EstimatorInfo& info, std::span<const Setting> settings) {
+  std::vector<SharedSetting> family;
+  for (const EstimatorInfo& each : kEstimators) add_settings(each.name, settings_of(each), family);
+  EvidenceOptions options;
+  SettingFields fields;
+  info.settings(options, fields);
+  fields.apply(settings, info.name, family);
+  return options;
 }
 
 }  // namespace oas

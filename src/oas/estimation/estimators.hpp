@@ -67,4 +67,9 @@ struct EstimatorInfo {
 /// The settings of an estimator with their defaults.
 [[nodiscard]] std::vector<SettingInfo> settings_of(const EstimatorInfo& info);
 
+/// Options with these settings. Throws InvalidArgument on one that the estimator does not look at,
+/// naming those that do.
+[[nodiscard]] EvidenceOptions evidence_options(const EstimatorInfo& info,
+                                               std::span<const Setting> settings);
+
 }  // namespace oas

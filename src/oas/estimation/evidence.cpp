@@ -67,10 +67,7 @@ void EvidenceOptions::validate() const {
   particles.validate();
 }
 
-void EstimateOptions::validate() const {
-  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
-              "confidence is {}; it must lie strictly between 0 and 1", confidence);
-}
+void EstimateOptions::validate() const { check_ranges(*this); }
 
 EstimateOptions EstimateOptions::bare() {
   EstimateOptions options;
@@ -328,13 +325,7 @@ Evidence make_evidence(std::string_view name, const RowModel& model,
 Evidence make_evidence(std::string_view name, const RowModel& model,
                        std::span<const Setting> settings) {
   const EstimatorInfo& info = find_estimator(name);
-  EvidenceOptions options;
-  SettingFields fields;
-  info.settings(options, fields);
-  for (const Setting& setting : settings) {
-    if (!fields.set(setting)) throw_unknown_setting(setting, name, fields.describe());
-  }
-  return {info, model, options};
+  return {info, model, evidence_options(info, settings)};
 }
 
 namespace detail {

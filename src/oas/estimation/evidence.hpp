@@ -35,6 +35,12 @@ struct EvidenceOptions {
   ParticleOptions particles;
   StreamKey stream{1, 0, Role::estimation};  ///< of the estimators that draw
 
+  template <class Fields>
+  void visit_memory(Fields& fields) {
+    fields.megabytes("memory", memory_limit,
+                     "MB of rows kept in memory; longer logs are read again");
+  }
+
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
 };
@@ -48,6 +54,21 @@ struct EstimateOptions {
   TransitionStructure structure;  ///< likelihood: what is known of T beforehand
   Parallelism parallelism;
   RowsRead progress;  ///< likelihood: is told the rows of every pass
+
+  template <class Fields>
+  void visit_confidence(Fields& fields) {
+    fields("confidence", confidence, {kAboveZero, kBelowOne},
+           "confidence level of intervals and regions");
+  }
+  template <class Fields>
+  void visit_prior(Fields& fields) {
+    fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
+  }
+  template <class Fields>
+  void visit(Fields& fields) {
+    visit_confidence(fields);
+    visit_prior(fields);
+  }
 
   /// The estimate alone, by one thread: for studies that make many.
   [[nodiscard]] static EstimateOptions bare();
@@ -155,7 +176,7 @@ class Evidence {
 [[nodiscard]] Evidence make_evidence(std::string_view name, const RowModel& model,
                                      const EvidenceOptions& options = {});
 
-/// The same with settings as people write them; an unknown one throws.
+/// The same with settings as people write them; one that the estimator does not look at throws.
 [[nodiscard]] Evidence make_evidence(std::string_view name, const RowModel& model,
                                      std::span<const Setting> settings);
 

@@ -106,19 +106,17 @@ Resampled resample_parametric(const Pomdp& fitted, const RowBlock& log,
 }
 
 void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& source,
-                      const LogEstimationOptions& options, const EstimateOptions& asked,
+                      const Estimation& how, const EstimateOptions& asked,
                       TransitionEstimate& estimate) {
   if (estimate.standard_error.empty()) return;
-  BootstrapOptions bootstrap;
-  bootstrap.resamples = options.resamples;
-  bootstrap.seed = options.seed;
+  const BootstrapOptions& bootstrap = how.bootstrap;
   bootstrap.validate();
   Resampled resampled;
-  if (options.error_bars == ErrorBars::block_bootstrap) {
+  if (bootstrap.error_bars == ErrorBars::block_bootstrap) {
     resampled = evidence.resample(estimate, asked, bootstrap);
   } else {
     std::optional<StoredRows> kept = evidence.rows();
-    if (!kept) kept.emplace(read_rows(source, options.memory_limit));
+    if (!kept) kept.emplace(read_rows(source, how.evidence.memory_limit));
     const RowBlock rows = kept->all();
     warn_of_reaction(model, rows, estimate);
     resampled = resample_parametric(
@@ -130,7 +128,7 @@ void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& s
         },
         bootstrap, asked.parallelism);
   }
-  set_bootstrap_errors(resampled, options.error_bars, estimate);
+  set_bootstrap_errors(resampled, bootstrap.error_bars, estimate);
 }
 
 }  // namespace oas

@@ -22,11 +22,11 @@ namespace oas {
     const std::function<std::vector<double>(const RowBlock&)>& again,
     const BootstrapOptions& options, Parallelism parallelism = {});
 
-/// Replaces the error bars of `estimate`, made of `evidence` from `source`, by those of
-/// options.error_bars, a bootstrap. Does nothing where there are none. Throws InvalidArgument when
-/// rows are needed in memory and take more than options.memory_limit, or cannot be read again.
+/// Replaces the error bars of `estimate`, made of `evidence` from `source`, by those of a
+/// bootstrap, how.bootstrap. Does nothing where there are none. Throws InvalidArgument when rows
+/// are needed in memory and take more than the limit, or cannot be read again.
 void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& source,
-                      const LogEstimationOptions& options, const EstimateOptions& asked,
+                      const Estimation& how, const EstimateOptions& asked,
                       TransitionEstimate& estimate);
 
 }  // namespace oas

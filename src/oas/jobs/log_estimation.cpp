@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/structure_json.hpp"
 #include "oas/jobs/log_bootstrap.hpp"
 #include "oas/jobs/log_sensors.hpp"
 #include "oas/logs/log_files.hpp"
@@ -11,117 +12,149 @@ namespace oas {
 
 namespace {
 
-// Throws InvalidArgument when an option is wrong, or not one that the estimator looks at.
-void require_used(const EstimatorInfo& info, const LogEstimationOptions& options) {
-  OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
-              "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
-  OAS_REQUIRE(options.forgetting.active() || options.forgetting.age == Age::unsaid,
-              "the age of rows matters only with a half-life or a window");
-  OAS_REQUIRE(
-      options.structure.empty() || info.climbs,
-      "estimator '{}' cannot use a structure; only the likelihood estimators do: oas-ml, em",
-      info.name);
-  OAS_REQUIRE(options.prior == 0.0 || info.climbs,
-              "estimator '{}' cannot use a prior of {} transitions per entry; only the likelihood "
-              "estimators do: oas-ml, em",
-              info.name, options.prior);
-}
-
-void require_finite(const EstimatorInfo& info, const Pomdp& model,
-                    const LogEstimationOptions& options) {
+void require_table(const Pomdp& model) {
   const double entries =
       static_cast<double>(model.num_actions()) * model.num_states() * model.num_states();
   OAS_REQUIRE(entries <= static_cast<double>(TransitionModel::kMaxTable),
               "{} states and {} actions make a transition model of {:.0f} entries, more than the "
               "limit of {}",
               model.num_states(), model.num_actions(), entries, TransitionModel::kMaxTable);
-  require_used(info, options);
-  options.forgetting.validate();
-  const bool bootstrap = options.error_bars != ErrorBars::asymptotic;
-  OAS_REQUIRE(!options.forgetting.active() || info.forgets,
-              "estimator '{}' has no weights by age; moments and likelihood do", info.name);
-  OAS_REQUIRE(!options.forgetting.active() || !bootstrap,
-              "bootstraps do not support weights by age; use asymptotic error bars");
-  OAS_REQUIRE(options.structure.empty() || !bootstrap,
-              "bootstraps do not support a structure; use asymptotic error bars");
-  OAS_REQUIRE(!bootstrap || info.bootstraps, "error bars '{}' are not available for estimator '{}'",
-              to_string(options.error_bars), options.estimator);
 }
 
-void require_continuous(const EstimatorInfo& info, const LogEstimationOptions& options) {
-  OAS_REQUIRE(options.error_bars == ErrorBars::asymptotic,
-              "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
-  require_used(info, options);
-  OAS_REQUIRE(options.sensors == SensorUse::automatic,
-              "only sensors of finite observations are calibrated on labelled rows, and can be "
-              "uncertain or exact");
-  OAS_REQUIRE(!options.forgetting.active(),
-              "weights by age need finite observations; oas discretise makes such");
-  OAS_REQUIRE(info.readings != Readings::cells_in_memory,
+bool is_real_valued(const RowModel& model) {
+  return std::holds_alternative<ContinuousPomdp>(model);
+}
+
+const Pomdp& chain_of(const RowModel& model) {
+  const auto* finite = std::get_if<Pomdp>(&model);
+  return finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain();
+}
+
+std::vector<SettingInfo> settings_in(Estimation how, std::string_view estimator) {
+  how.estimator = estimator;
+  SettingFields fields;
+  how.visit(fields);
+  return fields.describe();
+}
+
+// What is set, whoever looks at it.
+std::vector<Setting> changed_settings(const Estimation& how) {
+  std::vector<Setting> changed;
+  for (const EstimatorInfo& info : estimators()) {
+    const auto plain = settings_in({}, info.name);
+    const auto set = settings_in(how, info.name);
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (set[i].value != plain[i].value) changed.push_back({set[i].name, set[i].value});
+    }
+  }
+  return changed;
+}
+
+void require_usable(const EstimatorInfo& info, const RowModel& model, const Estimation& how) {
+  require_table(chain_of(model));
+  static_cast<void>(estimation_from(how.estimator, model, changed_settings(how)));
+  OAS_REQUIRE(how.estimate.structure.empty() || (info.climbs && !how.bootstrap.active()),
+              "estimator '{}' cannot use a structure{}", info.name,
+              how.bootstrap.active() ? " with error bars by bootstrap" : "");
+  OAS_REQUIRE(!is_real_valued(model) || info.readings != Readings::cells_in_memory,
               "estimator {} needs finite observations: oas discretise makes a model and a log with "
               "such; oas-ml, oas-soft, oas-overlap and oas take real-valued ones",
-              options.estimator);
+              info.name);
 }
 
-EvidenceOptions evidence_options(const LogEstimationOptions& options, bool uncertain) {
-  EvidenceOptions evidence;
-  evidence.actions_ignore_observations = options.actions_ignore_observations;
-  evidence.forgetting = options.forgetting;
-  evidence.memory_limit = options.memory_limit;
-  evidence.uncertain_sensors = uncertain;
-  evidence.cells = options.cells;
-  evidence.particles = options.particles;
-  // What was always drawn for: a posterior by the user's seed, a decomposition by the same one.
-  const bool posterior = find_estimator(options.estimator).errors == ErrorSource::posterior;
-  if (posterior) evidence.stream = {options.seed, 0, Role::bootstrap};
-  return evidence;
-}
-
-EstimateOptions estimate_options(const LogEstimationOptions& options, Parallelism parallelism,
-                                 const RowsRead& progress) {
-  EstimateOptions estimate;
-  estimate.confidence = options.confidence;
-  estimate.prior = options.prior;
-  estimate.structure = options.structure;
-  estimate.parallelism = parallelism;
-  estimate.progress = progress;
-  return estimate;
+TransitionStructure structure_of(const Estimation& how, const Pomdp& model) {
+  if (how.structures.empty()) return how.estimate.structure;
+  TransitionKnowledge knowledge;
+  for (const std::string& name : how.structures) knowledge.add(model, read_structure(name, model));
+  return {model, knowledge};
 }
 
 }  // namespace
 
+void Estimation::visit(SettingFields& fields, bool real_valued) {
+  const EstimatorInfo& info = find_estimator(estimator);
+  if (info.errors != ErrorSource::none) estimate.visit_confidence(fields);
+  if (info.bootstraps) bootstrap.visit(fields);
+  if (info.climbs) {
+    estimate.visit_prior(fields);
+    fields.words("structure", structures,
+                 "what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
+                 "same-for-all-actions; can be repeated");
+  }
+  info.settings(evidence, fields);
+  fields.choice("sensors", sensors, {"", "exact", "uncertain"},
+                "treat calibrated sensors as uncertain (default where possible) or exact");
+  if (info.bootstraps && !fields.knows("memory")) {
+    evidence.visit_memory(fields);
+    fields.when(
+        {"memory"}, [this] { return bootstrap.error_bars == ErrorBars::parametric_bootstrap; },
+        "moments keep no rows unless --error-bars is parametric-bootstrap");
+  }
+  fields.when(
+      {"half_life", "window", "structure"}, [this] { return !bootstrap.active(); },
+      "bootstraps do not support it; use asymptotic error bars");
+  fields.when(
+      {"cells", "search"}, [real_valued] { return real_valued; },
+      "only real-valued observations are cut into cells");
+  fields.when(
+      {"half_life", "window"}, [real_valued] { return !real_valued; },
+      "weights by age need finite observations; oas discretise makes such");
+  fields.when(
+      {"error_bars"}, [this, real_valued] { return !real_valued || !bootstrap.active(); },
+      "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
+  fields.when(
+      {"sensors"}, [real_valued] { return !real_valued; },
+      "only sensors of finite observations are calibrated on labelled rows, and can be uncertain "
+      "or exact");
+}
+
+std::vector<SharedSetting> estimation_settings() {
+  std::vector<SharedSetting> all;
+  for (const EstimatorInfo& info : estimators()) {
+    add_settings(info.name, settings_in({}, info.name), all);
+  }
+  return all;
+}
+
+Estimation estimation_from(const std::string& estimator, const RowModel& model,
+                           std::span<const Setting> settings) {
+  Estimation how;
+  how.estimator = estimator;
+  SettingFields fields;
+  how.visit(fields, is_real_valued(model));
+  fields.apply(settings, estimator, estimation_settings());
+  return how;
+}
+
 TransitionEstimate estimate_from_logs(const RowModel& model, std::span<const std::string> paths,
-                                      const LogEstimationOptions& options, Parallelism parallelism,
-                                      const RowsRead& progress) {
+                                      const Estimation& how) {
   OAS_REQUIRE(!paths.empty(), "no log to estimate from");
-  const EstimatorInfo& info = find_estimator(options.estimator);
-  const auto* finite = std::get_if<Pomdp>(&model);
+  const EstimatorInfo& info = find_estimator(how.estimator);
+  require_usable(info, model, how);
   SensorTreatment sensors;
-  if (finite != nullptr) {
-    require_finite(info, *finite, options);
-    sensors = sensor_treatment(*finite, options);
-  } else {
-    require_continuous(info, options);
-  }
+  const auto* finite = std::get_if<Pomdp>(&model);
+  if (finite != nullptr) sensors = sensor_treatment(*finite, how);
   std::mutex progress_mutex;
-  const RowsRead report = [&](std::int64_t rows) {
+  EstimateOptions asked = how.estimate;
+  asked.structure = structure_of(how, chain_of(model));
+  asked.progress = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);
-    if (progress) progress(rows);
+    if (how.estimate.progress) how.estimate.progress(rows);
   };
-  Evidence evidence =
-      make_evidence(options.estimator, model, evidence_options(options, sensors.uncertain));
+  EvidenceOptions options = how.evidence;
+  options.uncertain_sensors = sensors.uncertain;
+  // A posterior from logs has always drawn from this stream.
+  if (info.errors == ErrorSource::posterior) options.stream.role = Role::bootstrap;
+  Evidence evidence = make_evidence(how.estimator, model, options);
   const auto source = std::visit(
-      [&](const auto& any) { return std::make_unique<LogFiles>(any, paths, report); }, model);
-  evidence.read(*source, parallelism);
-  const EstimateOptions asked = estimate_options(options, parallelism, report);
+      [&](const auto& any) { return std::make_unique<LogFiles>(any, paths, asked.progress); },
+      model);
+  evidence.read(*source, asked.parallelism);
   TransitionEstimate estimate = evidence.estimate(asked);
-  if (options.error_bars != ErrorBars::asymptotic) {
-    bootstrap_errors(evidence, *finite, *source, options, asked, estimate);
-  }
+  if (how.bootstrap.active()) bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
   evidence.check(asked, estimate);
   if (!sensors.warning.empty()) estimate.warnings.push_back(sensors.warning);
-  warn_of_poor_rows(finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain(),
-                    estimate);
+  warn_of_poor_rows(chain_of(model), estimate);
   return estimate;
 }
 

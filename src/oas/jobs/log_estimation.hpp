@@ -1,19 +1,13 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "oas/core/parallel.hpp"
-#include "oas/counts/forgetting.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/estimation/evidence.hpp"
-#include "oas/estimation/particles/particle_posterior.hpp"
 #include "oas/estimation/transition_estimate.hpp"
-#include "oas/estimation/transition_structure.hpp"
-#include "oas/model/row_source.hpp"
-#include "oas/sensors/cell_search.hpp"
 
 namespace oas {
 
@@ -24,30 +18,27 @@ enum class SensorUse {
   uncertain,  ///< throws where that cannot be
 };
 
-/// How to estimate from log files.
-struct LogEstimationOptions {
+/// An estimator by name and all that it can be told.
+struct Estimation {
   std::string estimator = "oas-ml";
-  double confidence = 0.95;
-  /// Of moments and likelihood; resampling keeps the rows in memory, up to memory_limit.
-  ErrorBars error_bars = ErrorBars::asymptotic;
-  int resamples = 200;  ///< of a bootstrap
-  /// The user's word that the logged actions do not depend on observations; `after` timing without
-  /// usable propensities needs it.
-  bool actions_ignore_observations = false;
-  /// Likelihood: imaginary transitions added to every entry, see LikelihoodOptions::prior.
-  double prior = 0.0;
-  /// Likelihood: rows are kept in memory up to so many bytes; beyond, files are read in each pass.
-  std::size_t memory_limit = std::size_t{256} << 20;
-  /// Moments and likelihood: weights by age; other estimators refuse them.
-  Forgetting forgetting;
-  /// Likelihood: what is known of T beforehand; other estimators refuse it.
-  TransitionStructure structure;
-  /// Likelihood: see UncertainSensors; other estimators take sensors as exact, and say so.
+  EvidenceOptions evidence;
+  EstimateOptions estimate;
+  BootstrapOptions bootstrap;  ///< needs the rows in memory, up to evidence.memory_limit
   SensorUse sensors = SensorUse::automatic;
-  ParticleOptions particles;  ///< of the estimator `particle`
-  std::uint64_t seed = 1;     ///< of its random numbers, and of a bootstrap's
-  CellSearchOptions cells;    ///< of real-valued observations, where moments need finite ones
+  /// What is known of T, as read_structure() reads it, in place of estimate.structure.
+  std::vector<std::string> structures;
+
+  /// Shows the settings that the estimator looks at; for real-valued observations some are not.
+  void visit(SettingFields& fields, bool real_valued = false);
 };
+
+/// The settings of all estimators, each with those that look at it.
+[[nodiscard]] std::vector<SharedSetting> estimation_settings();
+
+/// An estimation of rows of `model` with these settings. Throws InvalidArgument on one that the
+/// estimator does not look at, naming those that do.
+[[nodiscard]] Estimation estimation_from(const std::string& estimator, const RowModel& model,
+                                         std::span<const Setting> settings);
 
 /// Estimates the transition model from any number of log files, each of any length, and the sensors
 /// of `model` (its own transition, if any, is not looked at), in constant memory. Same bits for any
@@ -57,21 +48,20 @@ struct LogEstimationOptions {
 /// all 1, from a policy that may react.
 /// Weighted moments: files are read twice; pipes are refused.
 /// Likelihood: files are read in their order, and again in every pass when they are larger than
-/// options.memory_limit; valid under every policy. `progress` is also told the rows of every pass.
+/// the memory limit; valid under every policy. The progress is also told the rows of every pass.
 /// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that
-/// the sensors, or all transitions that options.structure allows, rule out.
+/// the sensors, or all transitions that the structure allows, rule out.
 /// Posterior: files are read once, in their order, by one thread; valid under every policy.
 ///
 /// Real-valued observations, and logs that bring likelihoods: likelihood takes every row with its
 /// likelihoods, started at the soft moments; soft moments (oas-soft) take the mean matrices from
 /// the densities, or where the log brings likelihoods from its rows (those that fit into
-/// options.memory_limit), and error bars then leave out what is not known about them; moments work
-/// on options.cells, which a log with likelihoods does not allow. The other estimators throw
+/// the memory limit), and error bars then leave out what is not known about them; moments work
+/// on cells, which a log with likelihoods does not allow. The other estimators throw
 /// InvalidArgument: they need finite observations.
+/// Throws InvalidArgument, too, where something is set that the estimator does not look at.
 [[nodiscard]] TransitionEstimate estimate_from_logs(const RowModel& model,
                                                     std::span<const std::string> paths,
-                                                    const LogEstimationOptions& options,
-                                                    Parallelism parallelism = {},
-                                                    const RowsRead& progress = {});
+                                                    const Estimation& how = {});
 
 }  // namespace oas

@@ -9,13 +9,13 @@ namespace oas {
 namespace {
 
 // Why sensors cannot be uncertain; empty: they can.
-std::string hindrance(const Pomdp& model, const LogEstimationOptions& options) {
-  const EstimatorInfo& info = find_estimator(options.estimator);
+std::string hindrance(const Pomdp& model, const Estimation& how) {
+  const EstimatorInfo& info = find_estimator(how.estimator);
   if (!info.climbs) {
     return fmt::format("estimator '{}' cannot allow for it, oas-ml and em can", info.name);
   }
-  if (options.forgetting.active()) return "weights by age do not go together with it";
-  if (options.error_bars != ErrorBars::asymptotic) return "a bootstrap does not allow for it";
+  if (how.evidence.forgetting.active()) return "weights by age do not go together with it";
+  if (how.bootstrap.active()) return "a bootstrap does not allow for it";
   if (!UncertainSensors::possible(model)) {
     return fmt::format("{} entries are more than the limit of {}",
                        model.observation_counts()->values().size(), UncertainSensors::kMostEntries);
@@ -25,16 +25,16 @@ std::string hindrance(const Pomdp& model, const LogEstimationOptions& options) {
 
 }  // namespace
 
-SensorTreatment sensor_treatment(const Pomdp& model, const LogEstimationOptions& options) {
+SensorTreatment sensor_treatment(const Pomdp& model, const Estimation& how) {
   SensorTreatment treatment;
-  OAS_REQUIRE(options.sensors != SensorUse::uncertain || model.observation_counts(),
+  OAS_REQUIRE(how.sensors != SensorUse::uncertain || model.observation_counts(),
               "sensors cannot be uncertain: the model does not say how many labelled rows are "
               "behind them (observation_counts)");
-  if (!model.observation_counts() || options.sensors == SensorUse::exact) return treatment;
-  const std::string why_not = hindrance(model, options);
+  if (!model.observation_counts() || how.sensors == SensorUse::exact) return treatment;
+  const std::string why_not = hindrance(model, how);
   treatment.uncertain = why_not.empty();
   if (treatment.uncertain) return treatment;
-  OAS_REQUIRE(options.sensors == SensorUse::automatic, "sensors cannot be uncertain: {}", why_not);
+  OAS_REQUIRE(how.sensors == SensorUse::automatic, "sensors cannot be uncertain: {}", why_not);
   treatment.warning = fmt::format(
       "sensors calibrated from {:.10g} labelled rows are taken as exact, so that the error bars "
       "are "

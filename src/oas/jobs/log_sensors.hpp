@@ -12,9 +12,8 @@ struct SensorTreatment {
   std::string warning;  ///< that they are taken as exact, and why; else empty
 };
 
-/// By the counts of the model, the estimator and the options. Throws InvalidArgument that says why
-/// when they shall be uncertain and cannot.
-[[nodiscard]] SensorTreatment sensor_treatment(const Pomdp& model,
-                                               const LogEstimationOptions& options);
+/// By the counts of the model, the estimator and what it is told. Throws InvalidArgument that says
+/// why when they shall be uncertain and cannot.
+[[nodiscard]] SensorTreatment sensor_treatment(const Pomdp& model, const Estimation& how);
 
 }  // namespace oas

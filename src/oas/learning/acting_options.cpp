@@ -7,8 +7,7 @@ namespace oas {
 
 void ActingOptions::validate(const Pomdp& sensors) const {
   if (iota) check_floor(*iota, sensors.num_actions());
-  OAS_REQUIRE(resolution >= 0, "resolution is {}; it must not be negative", resolution);
-  OAS_REQUIRE(span_tolerance > 0.0, "span_tolerance is {}; it must be positive", span_tolerance);
+  check_ranges(*this);
 }
 
 int ActingOptions::grid_resolution(int num_states) const {

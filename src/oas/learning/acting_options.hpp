@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/grid/relative_value_iteration.hpp"
 
@@ -21,9 +22,10 @@ struct ActingOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("iota", iota, "floor on the probability of every action, in [0, 1/A]");
-    fields("resolution", resolution, "of the belief grid; 0: the finest of at most 1500 points");
-    fields("span_tolerance", span_tolerance, "of the planner, in reward units, > 0");
+    fields("iota", iota, {0.0}, "floor on the probability of every action, at most 1/A");
+    fields("resolution", resolution, {0},
+           "of the belief grid; 0: the finest of at most 1500 points");
+    fields("span_tolerance", span_tolerance, {kAboveZero}, "of the planner, in reward units");
   }
 
   /// Throws InvalidArgument naming the field and the value.

@@ -22,7 +22,7 @@ struct FloorOption {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("iota", iota, "floor on the probability of every action, in [0, 1/A]");
+    fields("iota", iota, {0.0}, "floor on the probability of every action, at most 1/A");
   }
 };
 
@@ -37,6 +37,10 @@ AnyAgent make_oracle(const Pomdp& model, double floor, const OracleOptions& opti
   return AnyAgent(FixedModelAgent::oracle(model, floor, resolution));
 }
 
+struct LikelihoodUcrlOptions : PooledUcrlOptions {
+  LikelihoodUcrlOptions() { estimator = PooledEstimator::likelihood; }
+};
+
 // What is left of the pooled agent's options when it does not explore.
 struct CertaintyEquivalentOptions {
   PooledUcrlOptions pooled;
@@ -48,9 +52,7 @@ struct CertaintyEquivalentOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("first_episode", pooled.first_episode, "steps of the uniform first episode; 0: 12 S A");
-    fields("growth", pooled.growth,
-           "an episode ends when the steps have grown by this factor, > 1");
+    pooled.visit_episodes(fields);
     pooled.acting.visit(fields);
   }
 };
@@ -74,11 +76,10 @@ constexpr std::array kAgents = {
               "oas-ucrl-pooled with converged maximum likelihood in place of moments",
               "docs/reference/agents.md", false, Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
-                auto options = options_from<PooledUcrlOptions>(settings, "oas-ucrl-ml");
-                options.estimator = PooledEstimator::likelihood;
-                return AnyAgent(PooledUcrl(sensors, options));
+                return AnyAgent(PooledUcrl(
+                    sensors, options_from<LikelihoodUcrlOptions>(settings, "oas-ucrl-ml")));
               },
-              describe_options<PooledUcrlOptions>},
+              describe_options<LikelihoodUcrlOptions>},
     AgentInfo{
         "certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
         "docs/reference/agents.md", false, Plays::both_timings,

@@ -16,7 +16,8 @@ struct OracleOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("resolution", resolution, "of the belief grid; 0: the finest of at most 6000 points");
+    fields("resolution", resolution, {0},
+           "of the belief grid; 0: the finest of at most 6000 points");
   }
 };
 
@@ -26,7 +27,7 @@ struct FloorOracleOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("iota", iota, "floor on the probability of every action, in [0, 1/A]");
+    fields("iota", iota, {0.0}, "floor on the probability of every action, at most 1/A");
     oracle.visit(fields);
   }
 };

@@ -23,15 +23,8 @@ void OasUcrlOptions::validate(const Pomdp& sensors) const {
               "iota is {}; oas-ucrl needs a positive floor: an action that an episode never plays "
               "could not be estimated from it",
               *acting.iota);
-  OAS_REQUIRE(first_episode >= 2, "first_episode is {}; at least 2 steps are needed",
-              first_episode);
-  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
-  OAS_REQUIRE(radius_scale >= 0.0, "radius_scale is {}; it must not be negative", radius_scale);
+  check_ranges(*this);
   if (radius_scale > 0.0) check_optimism(sensors);
-  OAS_REQUIRE(!min_transition || (*min_transition > 0.0 && *min_transition <= 1.0),
-              "min_transition is {}; it must lie in (0, 1]", *min_transition);
-  OAS_REQUIRE(!start_ratio || *start_ratio >= 1.0, "start_ratio is {}; it must be at least 1",
-              *start_ratio);
 }
 
 OasUcrl::OasUcrl(const Pomdp& sensors, const OasUcrlOptions& options)

@@ -27,12 +27,16 @@ struct OasUcrlOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("first_episode", first_episode, "T_0: steps of the uniform first episode, at least 2");
-    fields("delta", delta, "episode k uses delta/k^3, in (0, 1)");
-    fields("radius_scale", radius_scale, "factor on the lemma's radius; 0: no optimism");
-    fields("min_transition", min_transition, "epsilon of the lemma; default 1/(5S)");
-    fields("start_ratio", start_ratio, "C of the lemma; default 1/(epsilon iota)");
+    fields("first_episode", first_episode, {2}, "T_0: steps of the uniform first episode");
+    fields("delta", delta, {kAboveZero, kBelowOne}, "episode k uses delta/k^3");
+    fields("radius_scale", radius_scale, {0.0}, "factor on the lemma's radius; 0: no optimism");
+    fields("min_transition", min_transition, {kAboveZero, 1.0},
+           "epsilon of the lemma; default 1/(5S)");
+    fields("start_ratio", start_ratio, {1.0}, "C of the lemma; default 1/(epsilon iota)");
     acting.visit(fields);
+    fields.when(
+        {"delta", "min_transition", "start_ratio"}, [this] { return radius_scale > 0.0; },
+        "only optimism looks at it, and radius_scale is 0");
   }
 
   /// Throws InvalidArgument naming the field and the value.

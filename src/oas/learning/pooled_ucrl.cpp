@@ -42,16 +42,8 @@ void PooledUcrlOptions::validate(const Pomdp& sensors) const {
               "iota is {}; in `after` timing moments are weighted by 1/propensity and need a "
               "positive floor; oas-ucrl-ml does not",
               *acting.iota);
-  OAS_REQUIRE(first_episode == 0 || first_episode >= 2,
-              "first_episode is {}; at least 2 steps are needed", first_episode);
-  OAS_REQUIRE(growth > 1.0, "growth is {}; it must be above 1", growth);
-  OAS_REQUIRE(sharpness > 0.0, "sharpness is {}; it must be positive", sharpness);
-  OAS_REQUIRE(least_plays >= 0.0, "least_plays is {}; it must not be negative", least_plays);
-  OAS_REQUIRE(radius_scale > 0.0, "radius_scale is {}; it must be positive", radius_scale);
+  check_ranges(*this);
   if (exploration == PooledExploration::optimism) check_optimism(sensors);
-  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
-  OAS_REQUIRE(prior >= 0.0, "prior is {}; it must not be negative", prior);
-  OAS_REQUIRE(tolerance > 0.0, "tolerance is {}; it must be positive", tolerance);
 }
 
 PooledUcrl::PooledUcrl(const Pomdp& sensors, const PooledUcrlOptions& options)

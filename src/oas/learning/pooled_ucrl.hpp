@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -46,15 +47,31 @@ struct PooledUcrlOptions {
   void visit(Fields& fields) {
     fields.choice("exploration", exploration, {"sampling", "optimism", "none"},
                   "how it tries what it does not know");
-    fields("first_episode", first_episode, "steps of the uniform first episode; 0: 12 S A");
-    fields("growth", growth, "an episode ends when the steps have grown by this factor, > 1");
-    fields("sharpness", sharpness, "sampling: as if there were so many times the data, > 0");
-    fields("least_plays", least_plays, "c: every action at least c t^(1/3) times (no floor), >= 0");
-    fields("radius_scale", radius_scale, "optimism: factor on the row radii, > 0");
-    fields("delta", delta, "optimism: episode k uses delta/k^3, in (0, 1)");
-    fields("prior", prior, "likelihood: imaginary transitions added to every entry, >= 0");
-    fields("tolerance", tolerance, "likelihood: log-likelihood that may be left to win, > 0");
+    visit_episodes(fields);
+    fields("sharpness", sharpness, {kAboveZero},
+           "sampling: as if there were so many times the data");
+    fields("least_plays", least_plays, {0.0},
+           "c: every action at least c t^(1/3) times (no floor)");
+    fields("radius_scale", radius_scale, {kAboveZero}, "optimism: factor on the row radii");
+    fields("delta", delta, {kAboveZero, kBelowOne}, "optimism: episode k uses delta/k^3");
+    if (estimator == PooledEstimator::likelihood) {
+      fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
+      fields("tolerance", tolerance, {kAboveZero}, "log-likelihood that may be left to win");
+    }
     acting.visit(fields);
+    fields.when(
+        {"sharpness"}, [this] { return exploration == PooledExploration::sampling; },
+        "only exploration by sampling looks at it");
+    fields.when(
+        {"radius_scale", "delta"}, [this] { return exploration == PooledExploration::optimism; },
+        "only exploration by optimism looks at it");
+  }
+  template <class Fields>
+  void visit_episodes(Fields& fields) {
+    fields("first_episode", first_episode, {2, std::numeric_limits<std::int64_t>::max(), true},
+           "steps of the uniform first episode; 0: 12 S A");
+    fields("growth", growth, {kAboveOne},
+           "an episode ends when the steps have grown by this factor");
   }
 
   /// Throws InvalidArgument naming the field and the value.

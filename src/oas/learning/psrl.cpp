@@ -29,7 +29,7 @@ ParticleOptions exact_options() {
 void PsrlOptions::validate(const Pomdp& sensors) const {
   acting.validate(sensors);
   posterior.validate();
-  OAS_REQUIRE(max_sweeps >= 1, "max_sweeps is {}; it must be at least 1", max_sweeps);
+  check_ranges(*this);
 }
 
 Psrl::Psrl(const Pomdp& sensors, const PsrlOptions& options) : Psrl(sensors, options, {}) {}

@@ -29,7 +29,7 @@ struct PsrlOptions {
     posterior.visit(fields);
     fields.choice("schedule", schedule, {"growing", "doubling"},
                   "episodes one step longer than the last, or up to twice the start time");
-    fields("max_sweeps", max_sweeps, "of the planner in one episode, at least 1");
+    fields("max_sweeps", max_sweeps, {1}, "of the planner in one episode");
     acting.visit(fields);
   }
 

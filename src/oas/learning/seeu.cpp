@@ -33,10 +33,7 @@ TripleCounts empty_triples(const Pomdp& sensors, ConstantViews views) {
 
 void SeeuOptions::validate(const Pomdp& sensors) const {
   acting().validate(sensors);
-  OAS_REQUIRE(tau1 >= 3, "tau1 is {}; at least 3 steps are needed for a triple", tau1);
-  OAS_REQUIRE(tau2 >= 1, "tau2 is {}; at least 1 is needed", tau2);
-  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
-  OAS_REQUIRE(radius_scale >= 0.0, "radius_scale is {}; it must not be negative", radius_scale);
+  check_ranges(*this);
   if (radius_scale > 0.0) check_optimism(sensors);
 }
 

@@ -40,18 +40,25 @@ struct SeeuOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("tau1", tau1, "steps of exploration per action and phase, at least 3");
-    fields("tau2", tau2, "phase k exploits for floor(tau2 sqrt(k)) steps");
-    fields("delta", delta, "phase k uses delta/k^3, in (0, 1)");
-    fields("radius_scale", radius_scale, "times sqrt(log(1/delta_k)/n); 0: no optimism");
+    fields("tau1", tau1, {3}, "steps of exploration per action and phase");
+    fields("tau2", tau2, {1}, "phase k exploits for floor(tau2 sqrt(k)) steps");
+    fields("delta", delta, {kAboveZero, kBelowOne}, "phase k uses delta/k^3");
+    fields("radius_scale", radius_scale, {0.0}, "times sqrt(log(1/delta_k)/n); 0: no optimism");
     fields.choice("views", views, {"one-hot", "emission-columns"},
                   "of the decomposition; emission-columns needs the hidden state: studies only");
     fields.choice("estimator", estimator, {"spectral", "oas"},
                   "oas: the schedule of SEEU with the pairs of OAS");
     fields("overlapping", overlapping, "use every three consecutive rows of an exploration");
     fields("known_sensors", known_sensors, "read T off the decomposition by the known sensors");
-    fields("resolution", resolution, "of the belief grid; 0: the finest of at most 1500 points");
-    fields("span_tolerance", span_tolerance, "of the planner, in reward units, > 0");
+    fields("resolution", resolution, {0},
+           "of the belief grid; 0: the finest of at most 1500 points");
+    fields("span_tolerance", span_tolerance, {kAboveZero}, "of the planner, in reward units");
+    fields.when(
+        {"delta"}, [this] { return radius_scale > 0.0; },
+        "only optimism looks at it, and radius_scale is 0");
+    fields.when(
+        {"views", "known_sensors"}, [this] { return estimator == SeeuEstimator::spectral; },
+        "only the spectral estimator looks at it");
   }
 
   /// Throws InvalidArgument naming the field and the value.

@@ -27,11 +27,7 @@ void SmUcrlOptions::validate(const Pomdp& sensors) const {
               "iota is {}; sm-ucrl needs a positive floor: an action that an episode never plays "
               "could not be estimated from it",
               *iota);
-  OAS_REQUIRE(first_episode >= 3, "first_episode is {}; at least 3 steps are needed",
-              first_episode);
-  OAS_REQUIRE(delta > 0.0 && delta < 1.0, "delta is {}; it must lie in (0, 1)", delta);
-  OAS_REQUIRE(radius_scale >= 0.0, "radius_scale is {}; it must not be negative", radius_scale);
-  OAS_REQUIRE(max_policies >= 0.0, "max_policies is {}; it must not be negative", max_policies);
+  check_ranges(*this);
 }
 
 SmUcrl::SmUcrl(const Pomdp& sensors, const SmUcrlOptions& options)

@@ -8,6 +8,7 @@
 
 #include "oas/core/json_text.hpp"
 #include "oas/core/rng.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/counts/triple_counts.hpp"
 #include "oas/estimation/spectral/spectral.hpp"
 #include "oas/learning/episode.hpp"
@@ -31,13 +32,16 @@ struct SmUcrlOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("iota", iota, "floor on the probability of every action, in (0, 1/A]");
-    fields("first_episode", first_episode, "steps of the uniform first episode, at least 3");
-    fields("delta", delta, "episode k uses delta/k^3, in (0, 1)");
-    fields("radius_scale", radius_scale, "times sqrt(log(1/delta_k)/n); 0: no optimism");
+    fields("iota", iota, {0.0}, "floor on the probability of every action, at most 1/A");
+    fields("first_episode", first_episode, {3}, "steps of the uniform first episode");
+    fields("delta", delta, {kAboveZero, kBelowOne}, "episode k uses delta/k^3");
+    fields("radius_scale", radius_scale, {0.0}, "times sqrt(log(1/delta_k)/n); 0: no optimism");
     fields.choice("pooling", pooling, {"blocks", "sensors"},
                   "one decomposition per pair of actions, or per action through the sensors");
-    fields("max_policies", max_policies, "try all policies up to this many, else climb");
+    fields("max_policies", max_policies, {0.0}, "try all policies up to this many, else climb");
+    fields.when(
+        {"delta"}, [this] { return radius_scale > 0.0; },
+        "only optimism looks at it, and radius_scale is 0");
   }
 
   /// Throws InvalidArgument naming the field and the value.

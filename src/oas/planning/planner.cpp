@@ -19,6 +19,11 @@ double num_entries(const Pomdp& model, int resolution) {
          model.num_states() * model.num_observations();
 }
 
+bool on_grid(const Pomdp& model, const PlanOptions& options) {
+  if (options.planner != "auto") return options.planner == "grid";
+  return options.resolution > 0 || default_resolution(model) > 0;
+}
+
 Plan plan_on_grid(const Pomdp& model, const PlanOptions& options, int resolution,
                   const Plan* coarse, Parallelism parallelism) {
   GridSolver solver(BeliefGrid(model.num_states(), resolution), parallelism);
@@ -82,13 +87,24 @@ void close_gap(Plan& plan, const PlanOptions& options, Parallelism parallelism) 
 }  // namespace
 
 void PlanOptions::validate(const Pomdp& model) const {
-  OAS_REQUIRE(planner == "auto" || planner == "grid" || planner == "point",
-              "planner is '{}'; known are auto, grid, point", planner);
+  check_ranges(*this);
   check_floor(iota, model.num_actions());
-  OAS_REQUIRE(resolution >= 0, "resolution is {}; it must not be negative", resolution);
-  OAS_REQUIRE(!gap || (std::isfinite(*gap) && *gap > 0.0), "gap is {}; it must be positive", *gap);
   simulation.validate();
   point.validate();
+}
+
+PlanOptions plan_options(const Pomdp& model, std::span<const Setting> settings) {
+  PlanOptions options;
+  SettingFields fields;
+  options.visit(fields);
+  fields.apply(settings, "oas plan");
+  options.point.seed = options.simulation.seed;
+  if (options.planner == "auto" && !on_grid(model, options)) {
+    options.planner = "point";
+    fields.require_looked_at(settings);
+    options.planner = "auto";
+  }
+  return options;
 }
 
 int default_resolution(const Pomdp& model) {
@@ -139,10 +155,10 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
   options.validate(model);
   static_cast<void>(model.transition());
   int resolution = options.resolution > 0 ? options.resolution : default_resolution(model);
-  const bool grid = options.planner == "grid" || (options.planner == "auto" && resolution > 0);
   if (resolution == 0) resolution = kCoarsest;  // asked for by name
-  Plan plan = grid ? plan_on_grid(model, options, resolution, nullptr, parallelism)
-                   : point_based_plan(model, options.iota, options.point);
+  Plan plan = on_grid(model, options)
+                  ? plan_on_grid(model, options, resolution, nullptr, parallelism)
+                  : point_based_plan(model, options.iota, options.point);
   certify(plan, options.simulation, parallelism);
   if (options.gap) close_gap(plan, options, parallelism);
   return plan;

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/plan.hpp"
@@ -27,9 +29,28 @@ struct PlanOptions {
   SimulationOptions simulation;  ///< of the lower bound
   PointOptions point;            ///< of the point-based planner
 
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("iota", iota, {0.0}, "smallest probability of every action, at most 1/A");
+    fields("gap", gap, {kAboveZero}, "refine until upper - lower is at most this");
+    fields.choice("planner", planner, {"auto", "grid", "point"}, "how to plan");
+    fields("grid", resolution, {0, 1'000'000}, "resolution of the belief grid; 0: automatic");
+    fields("tolerance", span_tolerance, {kAboveZero}, "span at which sweeps stop");
+    fields("steps", simulation.steps, {64, 1'000'000'000'000},
+           "simulated steps of the lower bound");
+    fields("seed", simulation.seed, "same seed, same bytes");
+    fields.when(
+        {"grid", "tolerance"}, [this] { return planner != "point"; },
+        "the planner point does not look at it; grid does");
+  }
+
   /// Throws InvalidArgument naming the field and the value.
   void validate(const Pomdp& model) const;
 };
+
+/// Options for a model with these settings; one seed for all that is drawn. Throws InvalidArgument
+/// on one that the planner, where it is `auto` the one that is chosen, does not look at.
+[[nodiscard]] PlanOptions plan_options(const Pomdp& model, std::span<const Setting> settings);
 
 /// The resolution of a grid that solves in about a second on one core; 0 where even a coarse grid
 /// (below 6 steps a side) is too large, so that the point-based planner is chosen.

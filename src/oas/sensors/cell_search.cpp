@@ -192,13 +192,7 @@ int default_cells(const DensitySensors& sensors) {
 
 }  // namespace
 
-void CellSearchOptions::validate() const {
-  OAS_REQUIRE(cells == 0 || (cells >= 2 && cells <= 1024),
-              "cells is {}; from 2 to 1024, or 0 for the default", cells);
-  OAS_REQUIRE(method == "random" || method == "refined",
-              "search is '{}'; 'random' or 'refined' is expected", method);
-  OAS_REQUIRE(trials >= 1, "trials is {}; at least 1 is needed", trials);
-}
+void CellSearchOptions::validate() const { check_ranges(*this); }
 
 CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& options,
                       const WorkDone& progress) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "oas/core/settings.hpp"
 #include "oas/sensors/cells.hpp"
 
 namespace oas {
@@ -17,6 +18,20 @@ struct CellSearchOptions {
   std::string method = "refined";
   int trials = 1000;       ///< of the random search
   std::uint64_t seed = 1;  ///< same seed, same cells
+
+  template <class Fields>
+  void visit_cells(Fields& fields) {
+    fields("cells", cells, {2, 1024, true},
+           "number of cells, for vectors per component; 0: twice the states in all");
+    fields.choice("search", method, {"random", "refined"},
+                  "search for split points: random is the paper's");
+  }
+  template <class Fields>
+  void visit(Fields& fields) {
+    visit_cells(fields);
+    fields("trials", trials, {1}, "sets of random split points to try");
+    fields("seed", seed, "same seed, same cells");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

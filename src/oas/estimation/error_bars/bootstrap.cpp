@@ -14,11 +14,6 @@ namespace oas {
 
 namespace {
 
-constexpr std::array<std::pair<ErrorBars, std::string_view>, 3> kKinds = {
-    {{ErrorBars::asymptotic, "asymptotic"},
-     {ErrorBars::block_bootstrap, "block-bootstrap"},
-     {ErrorBars::parametric_bootstrap, "parametric-bootstrap"}}};
-
 constexpr std::size_t kFewestRows = 1024;
 constexpr std::size_t kFewestBlocks = 16;
 constexpr std::size_t kMostBlocks = 128;
@@ -145,18 +140,9 @@ class RowBlocks {
 }  // namespace
 
 std::string_view to_string(ErrorBars kind) {
-  for (const auto& [known, name] : kKinds) {
-    if (known == kind) return name;
-  }
-  return {};
-}
-
-ErrorBars find_error_bars(std::string_view name) {
-  for (const auto& [kind, known] : kKinds) {
-    if (known == name) return kind;
-  }
-  throw InvalidArgument(fmt::format("unknown error bars '{}'; known are {}, {}, {}", name,
-                                    kKinds[0].second, kKinds[1].second, kKinds[2].second));
+  constexpr std::array<std::string_view, 3> kNames = {"asymptotic", "block-bootstrap",
+                                                      "parametric-bootstrap"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 double Resampled::degrees() const {
@@ -165,10 +151,7 @@ double Resampled::degrees() const {
   return 1.0 / inverse;
 }
 
-void BootstrapOptions::validate() const {
-  OAS_REQUIRE(resamples >= 20 && resamples <= 1'000'000,
-              "resamples is {}; it must lie between 20 and 1000000", resamples);
-}
+void BootstrapOptions::validate() const { check_ranges(*this); }
 
 std::vector<double> moment_ratios(const PairMoments& total, const std::vector<double>& otherwise) {
   std::vector<double> ratios = otherwise;

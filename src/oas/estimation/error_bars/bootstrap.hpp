@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/error_bars/confidence_region.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
@@ -22,12 +23,25 @@ enum class ErrorBars {
   parametric_bootstrap,  ///< observations are simulated under the estimate, actions as logged
 };
 [[nodiscard]] std::string_view to_string(ErrorBars kind);
-/// Throws InvalidArgument listing the names when there is none of that name.
-[[nodiscard]] ErrorBars find_error_bars(std::string_view name);
 
 struct BootstrapOptions {
   int resamples = 200;  ///< at least 20; the standard errors are known to 1/√(2 resamples)
   std::uint64_t seed = 1;
+  ErrorBars error_bars = ErrorBars::asymptotic;  ///< asymptotic: nothing is resampled
+
+  [[nodiscard]] bool active() const { return error_bars != ErrorBars::asymptotic; }
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.choice("error_bars", error_bars,
+                  {"asymptotic", "block-bootstrap", "parametric-bootstrap"},
+                  "where error bars come from");
+    fields("resamples", resamples, {20, 1'000'000}, "bootstrap: how often to estimate again");
+    fields("seed", seed, "same seed, same bytes");
+    fields.when(
+        {"resamples", "seed"}, [this] { return active(); },
+        "only error bars by bootstrap look at it (--error-bars)");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

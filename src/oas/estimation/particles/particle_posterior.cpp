@@ -62,16 +62,10 @@ ParticleMove particle_move(std::string_view name) {
 }
 
 void ParticleOptions::validate() const {
-  OAS_REQUIRE(particles >= 2 && particles <= 1'000'000,
-              "particles is {}; it must lie between 2 and a million", particles);
-  OAS_REQUIRE(threshold() >= 0.0 && threshold() <= particles,
+  check_ranges(*this);
+  OAS_REQUIRE(threshold() <= particles,
               "ess_threshold is {}; it must lie between 0 and the number of particles, {}",
               threshold(), particles);
-  OAS_REQUIRE(kappa0 > 0.0 && std::isfinite(kappa0), "kappa0 is {}; it must be positive", kappa0);
-  OAS_REQUIRE(rate > 0.0 && std::isfinite(rate), "rate is {}; it must be positive", rate);
-  OAS_REQUIRE(window >= 2, "window is {}; at least 2 rows are needed", window);
-  OAS_REQUIRE(sweeps >= 1, "sweeps is {}; it must be at least 1", sweeps);
-  OAS_REQUIRE(prior > 0.0 && std::isfinite(prior), "prior is {}; it must be positive", prior);
 }
 
 ParticlePosterior::ParticlePosterior(const Pomdp& sensors, const ParticleOptions& options,

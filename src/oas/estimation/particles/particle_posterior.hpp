@@ -11,6 +11,7 @@
 
 #include "oas/core/json_text.hpp"
 #include "oas/core/rng.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/estimation/particles/detail/dirichlet_rows.hpp"
 #include "oas/estimation/particles/detail/particle_filter.hpp"
 #include "oas/estimation/particles/detail/particle_weights.hpp"
@@ -49,16 +50,26 @@ struct ParticleOptions {
   double prior = 1.0;
 
   template <class Fields>
+  void visit_number(Fields& fields) {
+    fields("particles", particles, {2, 1'000'000}, "number of particles");
+  }
+  template <class Fields>
   void visit(Fields& fields) {
-    fields("particles", particles, "number of particles, at least 2");
-    fields("ess_threshold", ess_threshold,
+    visit_number(fields);
+    fields("ess_threshold", ess_threshold, {0.0},
            "resample below this effective number; default 0.3 particles");
     fields.choice("move", move, {"none", "jitter", "window"}, "after resampling");
-    fields("kappa0", kappa0, "jitter: concentration at the start, > 0");
-    fields("rate", rate, "jitter: rows for one more unit of concentration, > 0");
-    fields("window", window, "window: rows kept, at least 2");
-    fields("sweeps", sweeps, "window: Metropolis steps per action each time, at least 1");
-    fields("prior", prior, "Dirichlet concentration of every entry of T, > 0");
+    fields("kappa0", kappa0, {kAboveZero}, "jitter: concentration at the start");
+    fields("rate", rate, {kAboveZero}, "jitter: rows for one more unit of concentration");
+    fields("window", window, {2}, "window: rows kept");
+    fields("sweeps", sweeps, {1}, "window: Metropolis steps per action each time");
+    fields("prior", prior, {kAboveZero}, "Dirichlet concentration of every entry of T");
+    fields.when(
+        {"kappa0", "rate"}, [this] { return move == ParticleMove::jitter; },
+        "only the move jitter looks at it");
+    fields.when(
+        {"window", "sweeps"}, [this] { return move == ParticleMove::window; },
+        "only the move window looks at it");
   }
 
   /// Throws InvalidArgument naming the field and the value.

@@ -1,0 +1,70 @@
+#include "setting_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace oas::cli {
+
+namespace {
+
+std::string help_of(const SettingInfo& setting) {
+  std::string help = setting.help();
+  if (!help.empty()) help[0] = static_cast<char>(std::toupper(help[0]));
+  return help;
+}
+
+// "particle", or "not particle" where that is shorter; empty: everybody's.
+std::string whose(const SharedSetting& setting, const std::vector<std::string>& members) {
+  std::vector<std::string> others;
+  for (const std::string& member : members) {
+    const auto found = std::find(setting.by.begin(), setting.by.end(), member);
+    if (found == setting.by.end()) others.push_back(member);
+  }
+  if (others.empty()) return {};
+  if (setting.by.size() <= others.size()) return fmt::format("{}", fmt::join(setting.by, ", "));
+  return fmt::format("not {}", fmt::join(others, ", "));
+}
+
+}  // namespace
+
+CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given) {
+  std::string name = "--" + setting.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  if (setting.type.empty()) {
+    return verb.add_flag_callback(
+        name,
+        [name, &given] {
+          given.push_back({name, "true"});
+        },
+        help_of(setting));
+  }
+  CLI::Option* option = verb.add_option_function<std::vector<std::string>>(
+      name,
+      [name, setting, &given](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+          if (!setting.accepts(text)) {
+            throw CLI::ValidationError(name, fmt::format("not {}: '{}'", setting.expected, text));
+          }
+          given.push_back({name, text});
+        }
+      },
+      help_of(setting));
+  option->type_name(setting.type)->expected(1);
+  if (setting.repeats) option->take_all();
+  if (!setting.value.empty()) option->default_str(setting.value);
+  return option;
+}
+
+void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
+                  const std::vector<std::string>& members, std::vector<Setting>& given) {
+  for (const SharedSetting& setting : family) {
+    CLI::Option* option = add_setting(verb, setting.info, given);
+    const std::string owners = whose(setting, members);
+    if (owners.empty()) continue;
+    option->description(fmt::format("{} [{}]", option->get_description(), owners));
+  }
+}
+
+}  // namespace oas::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "oas/core/settings.hpp"
+
+/// Options of a verb that are settings of the library: names, defaults, ranges and help come from
+/// there, and the library says which of them it does not look at.
+namespace oas::cli {
+
+/// Declares "--half-life" for the setting half_life. What is given goes to `given`, as typed.
+/// Throws CLI::ValidationError that names the option, what is expected and the text.
+CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given);
+
+/// The same for each setting of a family (estimators, planners) with these members; the help says
+/// whose it is where not all look at it.
+void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
+                  const std::vector<std::string>& members, std::vector<Setting>& given);
+
+}  // namespace oas::cli
