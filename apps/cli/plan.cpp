@@ -14,9 +14,9 @@
 #include "oas/core/files.hpp"
 #include "oas/core/programs.hpp"
 #include "oas/core/temporary_files.hpp"
-#include "oas/planning/extended_value_iteration.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
+#include "oas/planning/planners.hpp"
 #include "oas/planning/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
 #include "undetermined.hpp"
@@ -42,26 +42,6 @@ struct PlanArguments {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Plans in the best member of the confidence set; the bound over the set goes along.
-Plan optimistic_plan(const Pomdp& model, const PlanArguments& options) {
-  OAS_REQUIRE(options.plan.planner != "point", "--radius needs the grid planner");
-  const int resolution =
-      options.plan.resolution > 0 ? options.plan.resolution : default_resolution(model);
-  OAS_REQUIRE(resolution > 0, "--radius needs a belief grid; {} states are too many",
-              model.num_states());
-  EviOptions evi;
-  evi.rvi.iota = options.plan.iota;
-  evi.rvi.span_tolerance = std::max(options.plan.span_tolerance, 1e-5);
-  const ConfidenceSet set = ConfidenceSet::uniform(model, *options.radius);
-  const EviResult found = extended_value_iteration(set, BeliefGrid(model.num_states(), resolution),
-                                                   evi, options.common.parallelism());
-  PlanOptions member = options.plan;
-  member.planner = "grid";
-  Plan plan = make_plan(model.with_transition(found.member), member, options.common.parallelism());
-  plan.optimism = Optimism{*options.radius, std::max(found.gain_bound, plan.gain_upper)};
-  return plan;
 }
 
 // SVG as it is; PNG through whichever converter is installed.
@@ -170,8 +150,9 @@ void run_plan(PlanArguments& options) {
   if (options.all && options.output.empty() && options.figure.empty()) return;
   const double started = now();
   Plan plan = while_shown(options.common, "planning", [&] {
-    return options.radius ? optimistic_plan(model, options)
-                          : make_plan(model, options.plan, options.common.parallelism());
+    const Parallelism threads = options.common.parallelism();
+    return options.radius ? optimistic_plan(model, *options.radius, options.plan, threads)
+                          : make_plan(model, options.plan, threads);
   });
   plan.warnings = warnings;
   const double seconds = now() - started;
@@ -198,8 +179,10 @@ void add_plan(CLI::App& app) {
   add_whole_number(*verb, "--grid", options->plan.resolution, {0, 1'000'000},
                    "Resolution of the belief grid (0: automatic)")
       ->capture_default_str();
+  std::vector<std::string> known = {options->plan.planner};
+  for (const PlannerInfo& planner : planners()) known.emplace_back(planner.name);
   verb->add_option("--planner", options->plan.planner, "auto, grid or point")
-      ->check(CLI::IsMember({"auto", "grid", "point"}))
+      ->check(CLI::IsMember(known))
       ->capture_default_str();
   verb->add_option("--tolerance", options->plan.span_tolerance, "Span at which sweeps stop")
       ->capture_default_str();

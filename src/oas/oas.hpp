@@ -86,6 +86,7 @@
 #include "oas/planning/plan_export.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/planner.hpp"
+#include "oas/planning/planners.hpp"
 #include "oas/planning/point_based.hpp"
 #include "oas/planning/policy_evaluation.hpp"
 #include "oas/planning/policy_file.hpp"

@@ -14,7 +14,7 @@ namespace oas {
 
 /// What `oas plan` can be told.
 struct PlanOptions {
-  std::string planner = "auto";  ///< auto, grid, point
+  std::string planner = "auto";  ///< one of planners(); auto: the first that suits the model
   double iota = 0.0;             ///< floor of the policy class, in [0, 1/A]
   int resolution = 0;            ///< of the grid; 0: default_resolution()
   double span_tolerance = 1e-6;  ///< of the value iteration, > 0
@@ -42,6 +42,12 @@ struct PlanOptions {
 /// model, a grid that does not fit.
 [[nodiscard]] Plan make_plan(const Pomdp& model, const PlanOptions& options = {},
                              Parallelism parallelism = {1});
+
+/// Plans for the most optimistic dynamics within a total-variation radius, in [0, 1], of each row:
+/// a plan for the best member found, with the bound over the whole set. Throws InvalidArgument as
+/// make_plan does, and where the planner takes no confidence sets.
+[[nodiscard]] Plan optimistic_plan(const Pomdp& model, double radius,
+                                   const PlanOptions& options = {}, Parallelism parallelism = {1});
 
 /// Simulates the plan in its own model and sets gain_lower (never above gain_upper, which is
 /// proved) and the certificate.
