@@ -49,6 +49,7 @@
 #include "oas/estimation/weighted_likelihood.hpp"
 #include "oas/experiments/empirical_error.hpp"
 #include "oas/experiments/learning_run.hpp"
+#include "oas/experiments/learning_runs.hpp"
 #include "oas/experiments/log_calibration.hpp"
 #include "oas/experiments/log_estimation.hpp"
 #include "oas/experiments/log_score.hpp"
