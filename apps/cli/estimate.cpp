@@ -12,7 +12,6 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/structure_json.hpp"
 #include "oas/experiments/log_estimation.hpp"
-#include "oas/io/log_reader.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -145,18 +144,6 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
   return {};
 }
 
-// A finite model takes a log of likelihoods like one without sensors.
-TransitionEstimate estimate_model(const EstimateArguments& options, const AnyModel& model,
-                                  const RowsRead& progress) {
-  const auto parallelism = options.common.parallelism();
-  const auto* finite = std::get_if<Pomdp>(&model);
-  if (finite != nullptr && log_brings_likelihoods(options.logs.front())) {
-    return estimate_from_logs(ContinuousPomdp(*finite), options.logs, options.estimation,
-                              parallelism, progress);
-  }
-  return estimate_from_logs(model, options.logs, options.estimation, parallelism, progress);
-}
-
 void write_output(const EstimateArguments& options, const AnyModel& model,
                   const TransitionEstimate& estimate) {
   const bool as_json = options.output.empty() || is_json_output(options.output);
@@ -180,7 +167,8 @@ void run_estimate(EstimateArguments options) {
               "{}: only .json files hold models with real-valued observations", options.output);
   Progress progress(options.common, "rows", 0);
   const TransitionEstimate estimate =
-      estimate_model(options, loaded, [&](std::int64_t rows) { progress.add(rows); });
+      estimate_from_logs(loaded, options.logs, options.estimation, options.common.parallelism(),
+                         [&](std::int64_t rows) { progress.add(rows); });
   write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json)

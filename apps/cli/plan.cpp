@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,9 +8,6 @@
 #include "cli.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
-#include "oas/core/files.hpp"
-#include "oas/core/programs.hpp"
-#include "oas/core/temporary_files.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/planning/planners.hpp"
@@ -42,31 +36,6 @@ struct PlanArguments {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// SVG as it is; PNG through whichever converter is installed.
-void write_figure(const PlanArguments& options, const Plan& plan) {
-  FigureOptions figure;
-  figure.seed = options.seed;
-  const std::string svg = policy_figure_svg(plan, figure);
-  if (!options.figure.ends_with(".png")) {
-    write_text_file(options.figure, svg);
-    return;
-  }
-  const std::string drawing = options.figure + ".tmp.svg";
-  const std::string picture = options.figure + ".tmp.png";
-  const TemporaryName noted[] = {TemporaryName(drawing), TemporaryName(picture)};
-  write_text_file(drawing, svg);
-  const bool drawn = run_program({"rsvg-convert", "-z", "2", "-o", picture, drawing}) ||
-                     run_program({"convert", "-density", "192", drawing, picture});
-  std::remove(drawing.c_str());
-  if (!drawn || std::rename(picture.c_str(), options.figure.c_str()) != 0) {
-    std::remove(picture.c_str());
-    throw IoError(
-        fmt::format("{}: a PNG needs rsvg-convert or ImageMagick's convert; an .svg does "
-                    "not",
-                    options.figure));
-  }
 }
 
 void print_all(const PlanArguments& options, const Pomdp& model,
@@ -158,7 +127,11 @@ void run_plan(PlanArguments& options) {
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
   if (!options.output.empty()) write_plan(options.output, plan);
-  if (!options.figure.empty()) write_figure(options, plan);
+  if (!options.figure.empty()) {
+    FigureOptions figure;
+    figure.seed = options.seed;
+    write_policy_figure(options.figure, plan, figure);
+  }
   if (!options.all) print_plan(options, plan, seconds);
 }
 

@@ -6,6 +6,7 @@
 #include "oas/experiments/log_bootstrap.hpp"
 #include "oas/experiments/log_sensors.hpp"
 #include "oas/io/log_files.hpp"
+#include "oas/io/log_reader.hpp"
 
 namespace oas {
 
@@ -94,6 +95,10 @@ TransitionEstimate estimate_from_logs(const RowModel& model, std::span<const std
                                       const LogEstimationOptions& options, Parallelism parallelism,
                                       const RowsRead& progress) {
   OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+  if (std::holds_alternative<Pomdp>(model) && log_brings_likelihoods(paths.front())) {
+    const ContinuousPomdp without_sensors(std::get<Pomdp>(model));
+    return estimate_from_logs(without_sensors, paths, options, parallelism, progress);
+  }
   const EstimatorInfo& info = find_estimator(options.estimator);
   const auto* finite = std::get_if<Pomdp>(&model);
   SensorTreatment sensors;

@@ -62,6 +62,7 @@ struct LogEstimationOptions {
 /// the sensors, or all transitions that options.structure allows, rule out.
 /// Posterior: files are read once, in their order, by one thread; valid under every policy.
 ///
+/// A finite model takes logs that bring likelihoods like one without sensors.
 /// Real-valued observations, and logs that bring likelihoods: likelihood takes every row with its
 /// likelihoods, started at the soft moments; soft moments (oas-soft) take the mean matrices from
 /// the densities, or where the log brings likelihoods from its rows (those that fit into
