@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "io/model_file_support.hpp"
+#include "oas/io/model_file.hpp"
 #include "oas/io/pomdp_text.hpp"
 
 /// One case for each message of the .pomdp reader and writer.
@@ -170,7 +171,7 @@ TEST(PomdpErrors, StartAfterReset) {
 }
 
 TEST(PomdpErrors, FilesThatCannotBeRead) {
-  EXPECT_THAT([] { (void)read_pomdp("no/such.pomdp"); },
+  EXPECT_THAT([] { (void)read_any_model("no/such.pomdp"); },
               ThrowsMessage<InvalidArgument>(HasSubstr("no/such.pomdp")));
 }
 

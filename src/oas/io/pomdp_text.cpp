@@ -1,7 +1,6 @@
 #include "oas/io/pomdp_text.hpp"
 
 #include "oas/core/contracts.hpp"
-#include "oas/core/files.hpp"
 #include "oas/io/detail/pomdp_parser.hpp"
 
 namespace oas {
@@ -15,10 +14,6 @@ ReadModel parse_pomdp(std::string_view text, const std::string& file,
   } catch (const InvalidArgument& error) {
     throw ParseError(file, 0, 0, error.what());
   }
-}
-
-ReadModel read_pomdp(const std::string& path, const ModelReadOptions& options) {
-  return parse_pomdp(read_text_file(path), path, options);
 }
 
 }  // namespace oas
