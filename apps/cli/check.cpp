@@ -35,26 +35,6 @@ struct CheckArguments {
   std::optional<double> iota;
 };
 
-// The lemma's number of steps for the uniform policy, whose stationary quantities are known
-// exactly; NaN where its mixing is not known.
-std::optional<double> steps_by_bound(const CheckArguments& options, const Pomdp& model,
-                                     const SensorReport& sensors,
-                                     const ErgodicityReport& ergodicity) {
-  if (!sensors.revealing() || !(ergodicity.min_stationary > 0.0) ||
-      ergodicity.state_action_coefficient >= 1.0) {
-    return std::nullopt;
-  }
-  if (std::isnan(ergodicity.state_action_coefficient)) return ergodicity.state_action_coefficient;
-  StationaryRadiusInputs inputs;
-  inputs.num_states = model.num_states();
-  inputs.num_actions = model.num_actions();
-  inputs.alpha = sensors.alpha;
-  inputs.min_state_probability = ergodicity.min_stationary;
-  inputs.min_action_probability = 1.0 / model.num_actions();
-  inputs.contraction = ergodicity.state_action_coefficient;
-  return steps_for_stationary_radius(inputs, options.target);
-}
-
 // Options of logs that are not simulated.
 void refuse_logs(const CheckArguments& options, const std::string& why) {
   refuse_options(options.common,
@@ -77,25 +57,6 @@ SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) 
   return survey;
 }
 
-// Logs of the predicted lengths, estimated from.
-std::vector<EmpiricalError> run_trials(const CheckArguments& options, const Pomdp& model,
-                                       const SurveyOptions& survey,
-                                       const std::vector<DataNeeded>& needed) {
-  std::vector<EmpiricalError> errors;
-  for (const DataNeeded& one : needed) {
-    errors.emplace_back();
-    if (!one.steps || !std::isfinite(*one.steps)) continue;
-    EmpiricalErrorOptions trial;
-    trial.policy = survey.policy;
-    trial.estimator = one.estimator;
-    trial.steps = static_cast<std::size_t>(std::max(std::ceil(*one.steps), 2.0));  // a pair
-    trial.replications = options.trials;
-    trial.seed = survey.seed + 1;  // not the logs of the prediction
-    errors.back() = empirical_error(model, trial, options.common.parallelism());
-  }
-  return errors;
-}
-
 // What logs of the policy would tell; false when some row stays unknown.
 bool report_learning(const CheckArguments& options, const Pomdp& model, const SensorReport& sensors,
                      const ErgodicityReport& ergodicity, Report& report) {
@@ -106,12 +67,14 @@ bool report_learning(const CheckArguments& options, const Pomdp& model, const Se
   report_identifiability(model, survey, found, report);
   DataReport data;
   data.target = options.target;
-  data.bound = steps_by_bound(options, model, sensors, ergodicity);
+  data.bound = steps_by_bound(sensors, ergodicity, options.target);
   const std::vector<std::string> names =
       options.estimator.empty() ? std::vector<std::string>{"oas", "oas-overlap", "oas-ml"}
                                 : std::vector<std::string>{options.estimator};
   data.needed = data_needed(model, options.target, names, survey, logs, found, parallelism);
-  if (options.trials > 0) data.trials = run_trials(options, model, survey, data.needed);
+  if (options.trials > 0) {
+    data.trials = try_predictions(model, survey, data.needed, options.trials, parallelism);
+  }
   report_data(survey, data, report);
   report.json["by_moments"] = found.by_moments();
   report.json["by_likelihood"] = found.by_likelihood();

@@ -141,11 +141,6 @@ AnyModel load_any_model(const std::string& name, const Common& common) {
   return load_model(name, common);
 }
 
-const Pomdp& chain_of(const AnyModel& model) {
-  const auto* continuous = std::get_if<ContinuousPomdp>(&model);
-  return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(model);
-}
-
 void check_reward(const std::string& name, const Pomdp& model, const Common& common) {
   if (model.reward().kind() != Reward::Kind::none) return;
   OAS_REQUIRE(names_model(name),

@@ -8,12 +8,12 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/parallel.hpp"
 #include "oas/formats/model_text.hpp"
+#include "oas/model/any_model.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 
@@ -65,10 +65,7 @@ void add_model_argument(CLI::App& verb, const char* name, std::string& model, co
 [[nodiscard]] bool names_model(const std::string& name);
 
 /// The same for verbs that also take models with real-valued observations, or with none.
-using AnyModel = std::variant<Pomdp, ContinuousPomdp>;
 [[nodiscard]] AnyModel load_any_model(const std::string& name, const Common& common);
-/// What both kinds have in common: all but the sensors of a model with real-valued observations.
-[[nodiscard]] const Pomdp& chain_of(const AnyModel& model);
 
 /// For verbs that judge by rewards. A .json file without any is refused; in the formats of
 /// others rewards that are not given are 0, which deserves a warning.

@@ -51,7 +51,7 @@ void write_vectors(const Files& files, const Plan& plan) {
                      "has [{:.6g}, {:.6g}]",
                      made.policy.brief(),
                      made.exact_where_reached ? "the plan's action at every belief that was reached"
-                     : plan.planner == "grid" ? "not exact: the bias of a grid is not a maximum of "
+                     : made.fitted            ? "not exact: the bias of a grid is not a maximum of "
                                                 "vectors, so vectors were fitted"
                                               : "not exact: cut to the vectors used most often",
                      100.0 * made.agreement, made.gain.brief(), plan.gain_lower, plan.gain_upper));

@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/jobs/log_cells.hpp"
 #include "oas/logs/log_files.hpp"
 #include "oas/logs/log_writer.hpp"
 #include "oas/model/model_json.hpp"
@@ -77,41 +78,8 @@ void write_model_and_cells(const DiscretiseArguments& options, const Pomdp& fini
 std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp& model,
                        const Pomdp& finite, const Cells& cells) {
   Progress progress(options.common, "rows", 0);
-  LogReader reader(options.log, model);
-  OAS_REQUIRE(!reader.has_likelihood(), "{}: contains likelihoods, but cells need observations",
-              reader.name());
-  LogColumns columns;
-  columns.run = true;
-  columns.propensity = reader.has_propensity();
-  columns.reward = reader.has_reward();
-  columns.state = reader.has_state();
-  LogWriter writer(options.log_output, finite, columns);
-  long run = -1;
-  for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
-    to_cells(block.readings, cells, block.rows.observations);
-    std::size_t first = 0;
-    by_runs(
-        block.view(), [&] { ++run; },
-        [&](const RowBlock& part) {
-          const std::size_t count = part.size();
-          Trajectory rows;
-          const auto cut = [&](const auto& from, auto& to) {
-            if (from.empty()) return;
-            to.assign(from.begin() + static_cast<std::ptrdiff_t>(first),
-                      from.begin() + static_cast<std::ptrdiff_t>(first + count));
-          };
-          cut(block.rows.actions, rows.actions);
-          cut(block.rows.observations, rows.observations);
-          cut(block.rows.propensities, rows.propensities);
-          cut(block.rows.rewards, rows.rewards);
-          cut(block.rows.states, rows.states);
-          writer.write(rows, run);
-          first += count;
-        });
-    progress.add(static_cast<std::int64_t>(block.rows.size()));
-  }
-  writer.commit();
-  return static_cast<std::int64_t>(reader.rows_read());
+  return discretise_log(model, finite, cells, options.log, options.log_output,
+                        [&](std::int64_t rows) { progress.add(rows); });
 }
 
 std::string splits_text(const Cells& cells) {

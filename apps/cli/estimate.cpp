@@ -9,9 +9,11 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/estimators.hpp"
+#include "oas/estimation/structure_json.hpp"
 #include "oas/jobs/log_estimation.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "setting_options.hpp"
+#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -137,22 +139,6 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
   return {};
 }
 
-// A finite model takes a log of likelihoods like one without sensors.
-RowModel row_model(const AnyModel& model, const std::string& log) {
-  const auto* finite = std::get_if<Pomdp>(&model);
-  if (finite != nullptr && log_brings_likelihoods(log)) return ContinuousPomdp(*finite);
-  return model;
-}
-
-TransitionEstimate estimate_model(const EstimateArguments& options, const AnyModel& model) {
-  const RowModel rows = row_model(model, options.logs.front());
-  Estimation how = estimation_from(options.estimator, rows, options.settings);
-  Progress progress(options.common, "rows", 0);
-  how.estimate.parallelism = options.common.parallelism();
-  how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
-  return estimate_from_logs(rows, options.logs, how);
-}
-
 void write_output(const EstimateArguments& options, const AnyModel& model,
                   const TransitionEstimate& estimate) {
   const bool as_json = options.output.empty() || is_json_output(options.output);
@@ -176,7 +162,12 @@ void run_estimate(const EstimateArguments& options) {
   OAS_REQUIRE(
       options.simultaneous.empty() || find_estimator(options.estimator).errors != ErrorSource::none,
       "--simultaneous: {} gives no error bars", options.estimator);
-  const TransitionEstimate estimate = estimate_model(options, loaded);
+  const AnyModel rows = row_model(loaded, options.logs.front());
+  Estimation how = estimation_from(options.estimator, rows, options.settings);
+  Progress progress(options.common, "rows", 0);
+  how.estimate.parallelism = options.common.parallelism();
+  how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
+  const TransitionEstimate estimate = estimate_from_logs(rows, options.logs, how);
   write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json)

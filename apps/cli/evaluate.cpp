@@ -47,7 +47,7 @@ struct Found {
 // The chain needs a grid that fits; a plan of α-vectors has none of its own.
 std::optional<ChainEvaluation> on_chain(const EvaluateArguments& options, const Pomdp& truth,
                                         const Plan& plan, const Pomdp& filter) {
-  if (plan.resolution == 0 && options.resolution == 0) return std::nullopt;
+  if (plan.grid_resolution() == 0 && options.resolution == 0) return std::nullopt;
   ChainOptions chain;
   chain.resolution = options.resolution;
   return evaluate_on_chain(truth, plan, filter, chain, options.common.parallelism());

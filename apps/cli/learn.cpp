@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "cli.hpp"
@@ -17,6 +13,7 @@
 #include "oas/core/files.hpp"
 #include "oas/core/version.hpp"
 #include "oas/jobs/learning_run.hpp"
+#include "oas/jobs/learning_runs.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/statistics.hpp"
 #include "undetermined.hpp"
@@ -47,41 +44,21 @@ void show_settings(const LearnArguments& options) {
   print(options.common, text);
 }
 
-// A run that breaks off is moved from the tasks' runs to those that are left out.
+// Runs that break off join the tasks that are left out.
 std::vector<LearningRun> run_all(const LearnArguments& options, LearnTasks& tasks,
                                  const Pomdp& model, const RegretOracle& oracle) {
-  const std::size_t num_runs = tasks.runs.size();
   Progress progress(options.common, "learning",
-                    options.steps * static_cast<std::int64_t>(num_runs));
-  std::mutex mutex;
-  std::vector<LearningRun> runs(num_runs);
-  std::vector<std::string> broken(num_runs);
-  const auto play = [&](std::size_t i) {
-    std::int64_t reported = 0;
-    runs[i] = learn(model, oracle, tasks.runs[i], [&](const LearningRun& run) {
-      const std::lock_guard lock(mutex);
-      progress.note(fmt::format("{} episode {}, expected regret {:.0f}", run.options.agent,
-                                run.episodes.size(), regrets(oracle, run.end()).expected));
-      progress.add(run.end().step - reported);
-      reported = run.end().step;
-    });
+                    options.steps * static_cast<std::int64_t>(tasks.runs.size()));
+  const auto show = [&](const LearningRun& run, std::int64_t new_steps) {
+    progress.note(fmt::format("{} episode {}, expected regret {:.0f}", run.options.agent,
+                              run.episodes.size(), regrets(oracle, run.end()).expected));
+    progress.add(new_steps);
   };
-  parallel_for(num_runs, options.common.parallelism(), [&](std::size_t i) {
-    try {
-      play(i);
-    } catch (const std::exception& error) {
-      broken[i] = error.what();
-    }
-  });
-  std::vector<LearningRun> finished;
-  for (std::size_t i = 0; i < num_runs; ++i) {
-    if (broken[i].empty()) {
-      finished.push_back(std::move(runs[i]));
-    } else {
-      tasks.left_out.push_back({tasks.runs[i], false, broken[i]});
-    }
+  LearningRuns runs = learn_all(model, oracle, tasks.runs, show, options.common.parallelism());
+  for (BrokenRun& each : runs.broken) {
+    tasks.left_out.push_back({std::move(each.options), false, std::move(each.reason)});
   }
-  return finished;
+  return std::move(runs.finished);
 }
 
 std::string mean_and_interval(const std::vector<double>& values) {
@@ -95,34 +72,16 @@ std::string summary(const LearnArguments& options, const std::vector<LearningRun
   Table table({"agent", "expected regret", "with floor", "realised", "reward/step", "episodes",
                "failures", "seconds"});
   for (const std::string& agent : options.agents) {
-    std::vector<double> expected;
-    std::vector<double> floored;
-    std::vector<double> realised;
-    double reward = 0.0;
-    double seconds = 0.0;
-    std::size_t episodes = 0;
-    std::size_t failures = 0;
-    for (const LearningRun& run : runs) {
-      if (run.options.agent != agent) continue;
-      const Regrets regret = regrets(oracle, run.end());
-      expected.push_back(regret.expected);
-      floored.push_back(regret.expected_floor);
-      realised.push_back(regret.realised);
-      reward += run.end().reward;
-      seconds += run.seconds;
-      episodes += run.episodes.size();
-      for (const Episode& episode : run.episodes) failures += !episode.failure.empty();
-    }
-    const auto n = static_cast<double>(expected.size());
-    if (expected.empty()) {
+    const AgentSummary all = summarise_agent(agent, runs, oracle);
+    if (all.num_runs() == 0) {
       table.add({agent, "left out", "-", "-", "-", "-", "-", "-"});
       continue;
     }
-    table.add({agent, mean_and_interval(expected), mean_and_interval(floored),
-               mean_and_interval(realised),
-               fmt::format("{:.5f}", reward / n / static_cast<double>(options.steps)),
-               fmt::format("{:.0f}", static_cast<double>(episodes) / n),
-               fmt::format("{}", failures), fmt::format("{:.2f}", seconds / n)});
+    table.add({agent, mean_and_interval(all.expected_regret),
+               mean_and_interval(all.expected_regret_floor), mean_and_interval(all.realised_regret),
+               fmt::format("{:.5f}", all.mean_reward / static_cast<double>(options.steps)),
+               fmt::format("{:.0f}", all.mean_episodes), fmt::format("{}", all.failures),
+               fmt::format("{:.2f}", all.mean_seconds)});
   }
   return fmt::format("{}, {} each; best gain {:.6f} ± {:.1g}, with floor {:.3g}: {:.6f} ± {:.1g}\n",
                      counted(options.steps, "step"), counted(options.runs, "run"), oracle.gain,
@@ -182,37 +141,13 @@ void check_output(const LearnArguments& options, const std::vector<LearningOptio
   check_files({options.model}, files);
 }
 
-// What failures of one kind have in common: neither their row nor their numbers.
-std::string kind_of(const std::string& failure) {
-  constexpr std::string_view kAfterRow = "): ";
-  const std::size_t row = failure.starts_with("row (") ? failure.find(kAfterRow) : failure.npos;
-  std::string kind = row == failure.npos ? failure : failure.substr(row + kAfterRow.size());
-  std::erase_if(kind, [](char c) {
-    return std::string_view("0123456789.+-e").find(c) != std::string_view::npos;
-  });
-  return kind;
-}
-
 // One warning for each agent and kind of failure: an agent may fail in every episode.
 void warn_of_failures(const LearnArguments& options, const std::vector<LearningRun>& runs) {
-  struct Failures {
-    std::string first;
-    int count = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Failures> failures;  // of agent and kind
-  for (const LearningRun& run : runs) {
-    for (const Episode& episode : run.episodes) {
-      if (episode.failure.empty()) continue;
-      Failures& found = failures[{run.options.agent, kind_of(episode.failure)}];
-      if (found.count++ > 0) continue;
-      found.first = fmt::format("{}, run {}, step {}: {}", run.options.agent,
-                                run.options.replication, episode.start, episode.failure);
-    }
-  }
-  for (const auto& [kind, found] : failures) {
-    warn(options.common, found.count == 1 ? found.first
-                                          : fmt::format("{}; the first of {} of this kind",
-                                                        found.first, found.count));
+  for (const FailureGroup& group : group_failures(runs)) {
+    const std::string more =
+        group.count == 1 ? "" : fmt::format("; the first of {} of this kind", group.count);
+    warn(options.common, fmt::format("{}, run {}, step {}: {}{}", group.agent, group.replication,
+                                     group.step, group.message, more));
   }
 }
 

@@ -6,7 +6,7 @@
 #include "cli.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/learning/agents.hpp"
-#include "oas/planning/plan.hpp"
+#include "oas/planning/planners.hpp"
 #include "oas/problems/corner_models.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +14,7 @@
 #include "oas/planning/grid/extended_value_iteration.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
+#include "oas/planning/planners.hpp"
 #include "oas/planning/policies/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
 #include "setting_options.hpp"
@@ -41,51 +39,6 @@ struct PlanArguments {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Plans in the best member of the confidence set; the bound over the set goes along.
-Plan optimistic_plan(const Pomdp& model, const PlanArguments& options) {
-  OAS_REQUIRE(options.plan.planner != "point", "--radius needs the grid planner");
-  const int resolution =
-      options.plan.resolution > 0 ? options.plan.resolution : default_resolution(model);
-  OAS_REQUIRE(resolution > 0, "--radius needs a belief grid; {} states are too many",
-              model.num_states());
-  EviOptions evi;
-  evi.rvi.iota = options.plan.iota;
-  evi.rvi.span_tolerance = std::max(options.plan.span_tolerance, 1e-5);
-  const ConfidenceSet set = ConfidenceSet::uniform(model, *options.radius);
-  const EviResult found = extended_value_iteration(set, BeliefGrid(model.num_states(), resolution),
-                                                   evi, options.common.parallelism());
-  PlanOptions member = options.plan;
-  member.planner = "grid";
-  Plan plan = make_plan(model.with_transition(found.member), member, options.common.parallelism());
-  plan.optimism = Optimism{*options.radius, std::max(found.gain_bound, plan.gain_upper)};
-  return plan;
-}
-
-// SVG as it is; PNG through whichever converter is installed.
-void write_figure(const PlanArguments& options, const Plan& plan) {
-  FigureOptions figure;
-  figure.seed = options.plan.simulation.seed;
-  const std::string svg = policy_figure_svg(plan, figure);
-  if (!options.figure.ends_with(".png")) {
-    write_text_file(options.figure, svg);
-    return;
-  }
-  const std::string drawing = options.figure + ".tmp.svg";
-  const std::string picture = options.figure + ".tmp.png";
-  const TemporaryName noted[] = {TemporaryName(drawing), TemporaryName(picture)};
-  write_text_file(drawing, svg);
-  const bool drawn = run_program({"rsvg-convert", "-z", "2", "-o", picture, drawing}) ||
-                     run_program({"convert", "-density", "192", drawing, picture});
-  std::remove(drawing.c_str());
-  if (!drawn || std::rename(picture.c_str(), options.figure.c_str()) != 0) {
-    std::remove(picture.c_str());
-    throw IoError(
-        fmt::format("{}: a PNG needs rsvg-convert or ImageMagick's convert; an .svg does "
-                    "not",
-                    options.figure));
-  }
 }
 
 void print_all(const PlanArguments& options, const Pomdp& model,
@@ -164,14 +117,19 @@ void run_plan(PlanArguments& options) {
   if (options.all && options.output.empty() && options.figure.empty()) return;
   const double started = now();
   Plan plan = while_shown(options.common, "planning", [&] {
-    return options.radius ? optimistic_plan(model, options)
-                          : make_plan(model, options.plan, options.common.parallelism());
+    const Parallelism threads = options.common.parallelism();
+    return options.radius ? optimistic_plan(model, *options.radius, options.plan, threads)
+                          : make_plan(model, options.plan, threads);
   });
   plan.warnings = warnings;
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
   if (!options.output.empty()) write_plan(options.output, plan);
-  if (!options.figure.empty()) write_figure(options, plan);
+  if (!options.figure.empty()) {
+    FigureOptions figure;
+    figure.seed = options.plan.simulation.seed;
+    write_policy_figure(options.figure, plan, figure);
+  }
   if (!options.all) print_plan(options, plan, seconds);
 }
 

@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <type_traits>
 
 #include "cli.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/jobs/log_simulation.hpp"
 #include "oas/logs/log_writer.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -20,163 +18,71 @@ namespace oas::cli {
 
 namespace {
 
-constexpr std::size_t kBlockSteps = 1 << 16;
-
 struct SimulateArguments {
   Common common;
   std::string model;
   std::string policy = "belief";
   std::string filter;
   std::optional<double> iota;
-  std::int64_t runs = 1;
-  std::int64_t steps = 0;
-  std::uint64_t seed = 1;
-  bool reward = false;
-  bool state = false;
+  LogSimulationOptions simulation;
   std::string output;
 };
-
-struct Totals {
-  double reward = 0.0;
-  std::int64_t steps = 0;
-};
-
-// Some steps of a run; readings only where observations are real-valued.
-struct Block {
-  Trajectory rows;
-  std::vector<double> readings;
-};
-
-// Appends the next steps of a run.
-using Advance = std::function<void(std::size_t steps, Block& block)>;
-// Starts the run of the given number.
-using MakeLoop = std::function<Advance(std::uint32_t run)>;
-
-template <class Loop>
-Advance advance_of(Loop loop) {
-  const auto shared = std::make_shared<Loop>(std::move(loop));
-  return [shared](std::size_t steps, Block& block) {
-    block.rows.clear();
-    block.readings.clear();
-    if constexpr (std::is_same_v<Loop, ContinuousLoop>) {
-      shared->advance(steps, block.rows, block.readings);
-    } else {
-      shared->advance(steps, block.rows);
-    }
-  };
-}
-
-// Runs are simulated side by side in groups and written in their order.
-Totals write_runs(const SimulateArguments& options, const MakeLoop& make_loop, LogWriter& log) {
-  Progress progress(options.common, "simulating", options.steps * options.runs);
-  Totals totals;
-  constexpr std::int64_t kGroup = 16;
-  std::vector<Block> blocks(static_cast<std::size_t>(std::min(kGroup, options.runs)));
-  const auto write = [&](const Block& block, std::int64_t run) {
-    log.write(block.rows, block.readings, run);
-    for (const double reward : block.rows.rewards) totals.reward += reward;
-    totals.steps += static_cast<std::int64_t>(block.rows.size());
-    progress.add(static_cast<std::int64_t>(block.rows.size()));
-  };
-  const bool short_runs = options.steps <= static_cast<std::int64_t>(kBlockSteps);
-  for (std::int64_t first = 0; first < options.runs; first += short_runs ? kGroup : 1) {
-    if (short_runs) {
-      const std::int64_t count = std::min(kGroup, options.runs - first);
-      parallel_for(static_cast<std::size_t>(count), options.common.parallelism(),
-                   [&](std::size_t i) {
-                     make_loop(static_cast<std::uint32_t>(first + static_cast<long>(i)))(
-                         static_cast<std::size_t>(options.steps), blocks[i]);
-                   });
-      for (std::int64_t i = 0; i < count; ++i)
-        write(blocks[static_cast<std::size_t>(i)], first + i);
-      continue;
-    }
-    const Advance advance = make_loop(static_cast<std::uint32_t>(first));
-    for (std::int64_t done = 0; done < options.steps;) {
-      const auto count = std::min<std::int64_t>(kBlockSteps, options.steps - done);
-      advance(static_cast<std::size_t>(count), blocks[0]);
-      write(blocks[0], first);
-      done += count;
-    }
-  }
-  return totals;
-}
 
 bool is_plan_file(const std::string& name) {
   constexpr std::string_view kEnding = ".json";
   return name.size() > kEnding.size() && name.ends_with(kEnding);
 }
 
-MakeLoop plan_player(const SimulateArguments& options, const Pomdp& model) {
-  Plan plan = read_plan(options.policy);
-  if (options.iota) plan.iota = *options.iota;
-  const Pomdp filter =
-      options.filter.empty() ? plan.model : load_model(options.filter, options.common);
-  const auto policy = std::make_shared<const PlanPolicy>(plan, filter);
-  OAS_REQUIRE(model.num_actions() == plan.model.num_actions() &&
-                  model.num_observations() == plan.model.num_observations(),
-              "{}: was made for {}, not for {}", options.policy, plan.model.brief(), model.brief());
-  return [model, policy, seed = options.seed](std::uint32_t run) {
-    return advance_of(ClosedLoop::of(model, *policy, seed, run));
-  };
+PlanPlayer read_player(const SimulateArguments& options) {
+  PlanPlayer player{read_plan(options.policy), std::nullopt};
+  if (options.iota) player.plan.iota = *options.iota;
+  if (!options.filter.empty()) player.filter = load_model(options.filter, options.common);
+  return player;
 }
 
-// A plan file, or a policy of that name.
-MakeLoop player(const SimulateArguments& options, const AnyModel& any) {
-  if (is_plan_file(options.policy)) {
-    OAS_REQUIRE(std::holds_alternative<Pomdp>(any),
-                "{}: plans are for finite observations; oas discretise makes such a model",
-                options.model);
-    return plan_player(options, std::get<Pomdp>(any));
-  }
+PolicyOptions policy_options(const SimulateArguments& options) {
   PolicyOptions policy;
   policy.name = options.policy;
   policy.min_action_probability = options.iota;
-  if (!options.filter.empty()) {
-    const AnyModel own = load_any_model(options.filter, options.common);
-    OAS_REQUIRE(chain_of(own).has_transition(), "{}: has no transition model to filter with",
-                options.filter);
-    policy.own_transition = chain_of(own).transition();
-  }
-  policy.validate(chain_of(any));
-  return [any, policy, seed = options.seed](std::uint32_t run) {
-    if (const auto* continuous = std::get_if<ContinuousPomdp>(&any)) {
-      return advance_of(ContinuousLoop(*continuous, policy, seed, run));
-    }
-    return advance_of(ClosedLoop(std::get<Pomdp>(any), policy, seed, run));
-  };
+  if (options.filter.empty()) return policy;
+  const AnyModel own = load_any_model(options.filter, options.common);
+  OAS_REQUIRE(chain_of(own).has_transition(), "{}: has no transition model to filter with",
+              options.filter);
+  policy.own_transition = chain_of(own).transition();
+  return policy;
 }
 
-void run_simulate(const SimulateArguments& options) {
+SimulatedLog simulate_shown(const SimulateArguments& options, const AnyModel& model) {
+  const LogSimulationOptions& simulation = options.simulation;
+  Progress progress(options.common, "simulating", simulation.steps * simulation.runs);
+  return simulate_log(model, simulation, options.output, options.common.parallelism(),
+                      [&](std::int64_t rows) { progress.add(rows); });
+}
+
+void run_simulate(SimulateArguments options) {
   const AnyModel model = load_any_model(options.model, options.common);
   OAS_REQUIRE(chain_of(model).has_transition(),
               "{}: has no transition model, so it cannot be simulated", options.model);
-  const auto* continuous = std::get_if<ContinuousPomdp>(&model);
-  OAS_REQUIRE(continuous == nullptr || continuous->has_sensors(),
-              "{}: has neither observation nor density, so it cannot be simulated", options.model);
-  const MakeLoop make_loop = player(options, model);
-  LogColumns columns;
-  columns.run = options.runs > 1;
-  columns.propensity = true;
-  columns.reward = options.reward;
-  columns.state = options.state;
-  LogWriter log = std::visit(
-      [&](const auto& value) { return LogWriter(options.output, value, columns); }, model);
-  const Totals totals = write_runs(options, make_loop, log);
-  log.commit();
-  const double mean = totals.reward / static_cast<double>(totals.steps);
+  if (is_plan_file(options.policy)) {
+    options.simulation.policy = read_player(options);
+    about_file(options.policy, [&] { options.simulation.validate(model); });
+  } else {
+    options.simulation.policy = policy_options(options);
+  }
+  const SimulatedLog totals = simulate_shown(options, model);
+  const LogSimulationOptions& simulation = options.simulation;
   if (options.common.json) {
     print_json(options.common, {{"log", options.output},
                                 {"rows", totals.steps},
-                                {"runs", options.runs},
+                                {"runs", simulation.runs},
                                 {"policy", options.policy},
-                                {"seed", options.seed},
-                                {"mean_reward", mean}});
+                                {"seed", simulation.seed},
+                                {"mean_reward", totals.mean_reward()}});
   }
   print(options.common,
         fmt::format("{}: {}, {}, policy {}, seed {}, mean reward {:.4f}\n", options.output,
-                    counted(totals.steps, "row"), counted(options.runs, "run"), options.policy,
-                    options.seed, mean));
+                    counted(totals.steps, "row"), counted(simulation.runs, "run"), options.policy,
+                    simulation.seed, totals.mean_reward()));
 }
 
 }  // namespace
@@ -194,13 +100,15 @@ void add_simulate(CLI::App& app) {
             options->common);
   verb->add_option("--iota", options->iota,
                    "Smallest probability of every action (default: 1/(10 A))");
-  add_whole_number(*verb, "--runs", options->runs, {1, 4'000'000'000}, "Number of independent runs")
+  add_whole_number(*verb, "--runs", options->simulation.runs, {1, 4'000'000'000},
+                   "Number of independent runs")
       ->capture_default_str();
-  add_whole_number(*verb, "--steps", options->steps, {1, kMostSteps}, "Steps of each run")
+  add_whole_number(*verb, "--steps", options->simulation.steps, {1, kMostSteps},
+                   "Steps of each run")
       ->required();
-  add_seed(*verb, options->seed, "Same seed, same bytes");
-  verb->add_flag("--reward", options->reward, "Log the reward of each step");
-  verb->add_flag("--state", options->state,
+  add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
+  verb->add_flag("--reward", options->simulation.reward, "Log the reward of each step");
+  verb->add_flag("--state", options->simulation.state,
                  "Log the hidden state (for oas calibrate and diagnostics)");
   add_output(*verb, "-o,--output", options->output,
              "Log to write; .gz and .zst are compressed, - is standard output", options->common)

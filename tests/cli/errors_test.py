@@ -99,7 +99,7 @@ class Usage(CliCase):
     def test_options_that_the_planner_does_not_look_at(self):
         for option, value in (("--grid", 8), ("--tolerance", 1e-4)):
             self.bad("plan", "pest-control", "--planner", "point", option, value,
-                     says=[f"oas: {option}: the planner point does not look at it; grid does"])
+                     says=[f"oas: {option}: only a planner on a grid looks at it"])
         self.good("problem", "random", "--states", 12, "--actions", 4, "--observations", 12, "-o",
                   "large.json")
         self.bad("plan", "large.json", "--tolerance", 1e-4,  # auto chooses point

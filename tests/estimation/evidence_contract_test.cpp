@@ -58,14 +58,14 @@ ContinuousPomdp gaussian_model(Timing timing) {
   return ContinuousPomdp(finite_model(timing), DensitySensors(2, 2, std::move(densities)));
 }
 
-RowModel model_of(const Case& one) {
+AnyModel model_of(const Case& one) {
   if (one.continuous) return gaussian_model(one.timing);
   return finite_model(one.timing);
 }
 
 // Runs of many lengths, among them one row, with missing observations and propensities.
 std::vector<LogBlock> runs_of(const Case& one, const std::vector<std::size_t>& lengths) {
-  const RowModel model = model_of(one);
+  const AnyModel model = model_of(one);
   std::vector<LogBlock> runs;
   for (std::uint32_t run = 0; run < lengths.size(); ++run) {
     LogBlock& log = runs.emplace_back();

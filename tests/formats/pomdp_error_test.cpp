@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "formats/model_file_support.hpp"
+#include "oas/formats/model_file.hpp"
 #include "oas/formats/pomdp_text.hpp"
 
 /// One case for each message of the .pomdp reader and writer.
@@ -170,7 +171,7 @@ TEST(PomdpErrors, StartAfterReset) {
 }
 
 TEST(PomdpErrors, FilesThatCannotBeRead) {
-  EXPECT_THAT([] { (void)read_pomdp("no/such.pomdp"); },
+  EXPECT_THAT([] { (void)read_any_model("no/such.pomdp"); },
               ThrowsMessage<InvalidArgument>(HasSubstr("no/such.pomdp")));
 }
 

@@ -87,7 +87,7 @@ TEST(LearningRun, NoPolicyHasRegretAgainstItself) {
       const RegretOracle oracle(model, {.floor = floor, .gap = kGap}, Parallelism{1});
       LearningOptions options = options_for("oracle-floor", 50'000);
       options.settings = {{"iota", fmt::format("{}", floor)},
-                          {"resolution", fmt::format("{}", oracle.floor_plan.resolution)}};
+                          {"resolution", fmt::format("{}", oracle.floor_plan.grid_resolution())}};
       const LearningRun run = learn(model, oracle, options);
       for (const Checkpoint& at : run.checkpoints) {
         const double bound = static_cast<double>(at.step) * (oracle.floor_gain_error + kGap);

@@ -208,7 +208,7 @@ TEST_F(LogEstimation, OptionsThatAnEstimatorDoesNotLookAtAreRefused) {
 }
 
 TEST_F(LogEstimation, SettingsThatNeedOthersAreRefusedWithoutThem) {
-  const RowModel finite = pest_control();
+  const AnyModel finite = pest_control();
   const auto said = [&](const char* estimator, std::vector<Setting> settings) -> std::string {
     try {
       static_cast<void>(estimation_from(estimator, finite, settings));

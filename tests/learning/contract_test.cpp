@@ -182,15 +182,11 @@ TEST_P(AgentContract, RefusesWhatItDoesNotKnow) {
 
 INSTANTIATE_TEST_SUITE_P(All, AgentContract, testing::ValuesIn(test::cases()), test::case_name);
 
-TEST(AgentTable, EveryAgentPlaysEveryNamedProblemOfItsTiming) {
+TEST(AgentTable, EveryAgentPlaysEveryNamedProblem) {
   for (const ProblemInfo& problem : problems()) {
     const Pomdp model = problem.make();
     for (const AgentInfo& info : agents()) {
       const std::string name(info.name);
-      if (!plays(info, model.timing())) {
-        EXPECT_THROW(static_cast<void>(make_agent(name, model)), InvalidArgument) << name;
-        continue;
-      }
       AnyAgent agent = make_agent(name, model, quick_settings(name));
       if (agent.needs_hidden_state()) continue;
       Environment environment(model, Rng({8, 0, Role::environment}));

@@ -75,7 +75,7 @@ TEST_P(PooledUcrlTest, LikelihoodIsThatOfAllRowsSoFar) {
     TransitionLikelihood likelihood(model);
     likelihood.append(std::span(rows.actions).first(length),
                       std::span(rows.observations).first(length));
-    EXPECT_EQ(episode.failure, "");
+    EXPECT_EQ(episode.failure, std::nullopt);
     EXPECT_GE(likelihood.pass(*episode.transition).log_likelihood,
               likelihood.pass(model.transition()).log_likelihood - 2.0 * options.tolerance)
         << "episode " << k;

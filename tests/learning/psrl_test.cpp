@@ -174,7 +174,7 @@ TEST_P(EveryTiming, FindsTheTruthAmongCandidates) {
   for (const double weight : weights) sum += weight;
   EXPECT_GT(weights[0] / sum, 1.0 - 1e-6);
   EXPECT_EQ(agent.posterior()->report().resamplings, 0);
-  for (const Episode& episode : agent.episodes()) EXPECT_EQ(episode.failure, "");
+  for (const Episode& episode : agent.episodes()) EXPECT_EQ(episode.failure, std::nullopt);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryTiming, testing::Values(Timing::before, Timing::after));
@@ -187,7 +187,7 @@ TEST(Psrl, TellsThatItsParticlesCollapsed) {
     Psrl agent(model, options);
     play(agent, model, 3000);
     return std::count_if(agent.episodes().begin(), agent.episodes().end(), [](const Episode& e) {
-      return e.failure == "the particles have collapsed";
+      return e.failure && e.failure->kind == Episode::Failure::Kind::collapsed_particles;
     });
   };
   EXPECT_GT(failures(), 20);

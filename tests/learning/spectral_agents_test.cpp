@@ -108,7 +108,7 @@ TEST_P(SeeuLearns, TheDynamics) {
     static_cast<void>(play(agent, model, 300'200, 2, agent.needs_hidden_state()));
     std::vector<double> list;
     for (const Episode& episode : agent.episodes()) {
-      EXPECT_EQ(episode.failure, "");
+      EXPECT_EQ(episode.failure, std::nullopt);
       if (!episode.transition) continue;
       list.push_back(transition_error(model.transition(), *episode.transition).frobenius);
     }
@@ -156,7 +156,9 @@ TEST(Seeu, FailuresAreInTheRecord) {
   Seeu agent(model, options);
   static_cast<void>(play(agent, model, 9010, 4));
   const Episode& exploited = agent.episodes()[1];
-  EXPECT_THAT(exploited.failure, HasSubstr("triples"));
+  ASSERT_TRUE(exploited.failure.has_value());
+  EXPECT_EQ(exploited.failure->kind, Episode::Failure::Kind::undetermined_row);
+  EXPECT_THAT(exploited.failure->message, HasSubstr("triples"));
   EXPECT_GE(exploited.flagged_rows, 4);
   const int repair = *model.actions().find("repair");
   for (int s = 0; s < 4; ++s) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/formats/pomdp_text.hpp"
 #include "oas/formats/pomdpx.hpp"
@@ -157,8 +158,7 @@ TEST(AlphaPolicies, TimingBeforeIsExactOrRefused) {
   EXPECT_THAT([&] { (void)AlphaActions(policy, other); },
               ThrowsMessage<InvalidArgument>(HasSubstr("are sensed differently")));
   Plan plan(other);
-  plan.planner = "point";
-  plan.alpha = {0.0, 1.0};
+  plan.bias = VectorBias{{0.0, 1.0}};
   EXPECT_THAT([&] { (void)export_vectors(plan); },
               ThrowsMessage<InvalidArgument>(HasSubstr("timing before")));
 }
@@ -244,7 +244,8 @@ TEST(PlanExport, TigerIsExactInEveryForm) {
     EXPECT_NEAR(graph.value.gain, tiger_gain(), 1e-12);
     const ExportedVectors vectors = export_vectors(plan);
     EXPECT_EQ(vectors.agreement, 1.0);
-    EXPECT_EQ(vectors.exact_where_reached, plan.planner == "point");
+    EXPECT_EQ(vectors.exact_where_reached, std::holds_alternative<VectorBias>(plan.bias));
+    EXPECT_NE(vectors.exact_where_reached, vectors.fitted);
     EXPECT_NEAR(vectors.gain.mean, tiger_gain(), std::max(vectors.gain.half_width, 1e-8));
   }
 }

@@ -189,7 +189,7 @@ TEST(MakePlan, ClosesTheGapOrSaysWhichBudgetIsSpent) {
   options.max_steps = 100'000;
   const Plan refined = make_plan(model, options);
   EXPECT_LE(refined.gain_upper - refined.gain_lower, 1e-4);
-  EXPECT_GT(refined.resolution, 4);
+  EXPECT_GT(refined.grid_resolution(), 4);
   EXPECT_THAT(refined.message, testing::HasSubstr("the gap of 0.0001 is reached"));
   options.gap = 1e-9;
   options.max_entries = 2e4;

@@ -45,13 +45,14 @@ TEST(SparseModels, BeliefsAndLookAheadAreThoseOfTheDefinition) {
   ASSERT_TRUE(detail::SparseModel::pays(model));
   Rng rng({6, 0, Role::problem});
   Plan plan(model);
-  plan.planner = "point";
-  for (int i = 0; i < 4 * kStates; ++i) plan.alpha.push_back(rng.uniform());
+  VectorBias bias;
+  for (int i = 0; i < 4 * kStates; ++i) bias.alpha.push_back(rng.uniform());
+  plan.bias = bias;
   LookAhead look_ahead(plan);
   BeliefFilter filter(model);
   Environment environment(model, Rng({7, 0, Role::environment}));
   const Matrix rewards = model.expected_reward();
-  const MatrixView alpha(plan.alpha.data(), 4, kStates);
+  const MatrixView alpha(bias.alpha.data(), 4, kStates);
   std::vector<double> values(kActions);
   for (int step = 0; step < 20; ++step) {
     const Vector belief = VectorView(filter.belief().data(), kStates);

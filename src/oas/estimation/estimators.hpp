@@ -3,13 +3,11 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "oas/core/settings.hpp"
 #include "oas/counts/pair_counts.hpp"
-#include "oas/model/continuous_pomdp.hpp"
-#include "oas/model/pomdp.hpp"
+#include "oas/model/any_model.hpp"
 
 namespace oas {
 
@@ -17,9 +15,6 @@ struct EvidenceOptions;
 namespace detail {
 class EvidenceBody;
 }
-
-/// The sensors that rows are read with: finite observations, or real-valued ones.
-using RowModel = std::variant<Pomdp, ContinuousPomdp>;
 
 /// How an estimator goes over the rows.
 enum class Reading {
@@ -53,7 +48,7 @@ struct EstimatorInfo {
   /// Climbs a likelihood: takes a prior, a structure and uncertain sensors.
   bool climbs = false;
   bool bootstraps = false;  ///< can give error bars by resampling
-  std::unique_ptr<detail::EvidenceBody> (*make)(const EstimatorInfo& info, const RowModel& model,
+  std::unique_ptr<detail::EvidenceBody> (*make)(const EstimatorInfo& info, const AnyModel& model,
                                                 const EvidenceOptions& options);
   /// Shows the settings that it looks at.
   void (*settings)(EvidenceOptions& options, SettingFields& fields);

@@ -35,7 +35,7 @@ class Fingerprint {
   std::uint64_t hash_ = 0xcbf29ce484222325ULL;
 };
 
-std::uint64_t fingerprint_of(const RowModel& model, const EvidenceOptions& options) {
+std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& options) {
   Fingerprint print;
   const auto* finite = std::get_if<Pomdp>(&model);
   const Pomdp& chain = finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain();
@@ -113,7 +113,7 @@ Evidence::Evidence(const EstimatorInfo* info, std::unique_ptr<detail::EvidenceBo
                    std::uint64_t fingerprint, std::int64_t first_run)
     : info_(info), body_(std::move(body)), fingerprint_(fingerprint), runs_(first_run) {}
 
-Evidence::Evidence(const EstimatorInfo& info, const RowModel& model, const EvidenceOptions& options)
+Evidence::Evidence(const EstimatorInfo& info, const AnyModel& model, const EvidenceOptions& options)
     : Evidence(&info, (options.validate(), info.make(info, model, options)),
                fingerprint_of(model, options), 0) {}
 
@@ -317,12 +317,12 @@ void Evidence::load(std::string_view bytes) {
   *this = std::move(loaded);
 }
 
-Evidence make_evidence(std::string_view name, const RowModel& model,
+Evidence make_evidence(std::string_view name, const AnyModel& model,
                        const EvidenceOptions& options) {
   return {find_estimator(name), model, options};
 }
 
-Evidence make_evidence(std::string_view name, const RowModel& model,
+Evidence make_evidence(std::string_view name, const AnyModel& model,
                        std::span<const Setting> settings) {
   const EstimatorInfo& info = find_estimator(name);
   return {info, model, evidence_options(info, settings)};

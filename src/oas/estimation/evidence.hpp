@@ -88,7 +88,7 @@ struct EstimateOptions {
 class Evidence {
  public:
   /// Copies the model. Throws InvalidArgument when the estimator cannot take its sensors.
-  Evidence(const EstimatorInfo& info, const RowModel& model, const EvidenceOptions& options);
+  Evidence(const EstimatorInfo& info, const AnyModel& model, const EvidenceOptions& options);
   Evidence(const Evidence& other);
   Evidence(Evidence&& other) noexcept;
   Evidence& operator=(Evidence other) noexcept;
@@ -173,11 +173,11 @@ class Evidence {
 
 /// The estimator of that name for the sensors of `model`; its transition is not looked at. Throws
 /// InvalidArgument on an unknown name, on options that are wrong, and on sensors it cannot take.
-[[nodiscard]] Evidence make_evidence(std::string_view name, const RowModel& model,
+[[nodiscard]] Evidence make_evidence(std::string_view name, const AnyModel& model,
                                      const EvidenceOptions& options = {});
 
 /// The same with settings as people write them; one that the estimator does not look at throws.
-[[nodiscard]] Evidence make_evidence(std::string_view name, const RowModel& model,
+[[nodiscard]] Evidence make_evidence(std::string_view name, const AnyModel& model,
                                      std::span<const Setting> settings);
 
 }  // namespace oas

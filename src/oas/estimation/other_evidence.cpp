@@ -136,13 +136,13 @@ class CellBody final : public EvidenceBody {
   std::vector<Observation> seen_;
 };
 
-std::shared_ptr<const Pomdp> shared(const RowModel& model) {
+std::shared_ptr<const Pomdp> shared(const AnyModel& model) {
   return std::make_shared<const Pomdp>(std::get<Pomdp>(model));
 }
 
 }  // namespace
 
-std::unique_ptr<EvidenceBody> make_particle_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_particle_body(const EstimatorInfo& info, const AnyModel& model,
                                                  const EvidenceOptions& options) {
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
     return make_cell_body(info, *continuous, options);
@@ -150,7 +150,7 @@ std::unique_ptr<EvidenceBody> make_particle_body(const EstimatorInfo& info, cons
   return std::make_unique<ParticleBody>(info, shared(model), options);
 }
 
-std::unique_ptr<EvidenceBody> make_spectral_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_spectral_body(const EstimatorInfo& info, const AnyModel& model,
                                                  const EvidenceOptions& options) {
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
     return make_cell_body(info, *continuous, options);

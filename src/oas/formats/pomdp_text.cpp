@@ -17,8 +17,4 @@ ReadModel parse_pomdp(std::string_view text, const std::string& file,
   }
 }
 
-ReadModel read_pomdp(const std::string& path, const ModelReadOptions& options) {
-  return parse_pomdp(read_text_file(path), path, options);
-}
-
 }  // namespace oas

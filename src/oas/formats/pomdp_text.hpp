@@ -21,9 +21,6 @@ namespace oas {
 [[nodiscard]] ReadModel parse_pomdp(std::string_view text, const std::string& file,
                                     const ModelReadOptions& options = {});
 
-/// The same from a file. Throws InvalidArgument when it cannot be read.
-[[nodiscard]] ReadModel read_pomdp(const std::string& path, const ModelReadOptions& options = {});
-
 /// The text of a model in the documented grammar; shortest digits that read back to the same
 /// numbers. Names that the grammar does not allow are changed, with a warning; a missing discount
 /// becomes 1, with a warning. Throws InvalidArgument for a model of `before` timing

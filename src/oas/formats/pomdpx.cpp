@@ -17,8 +17,4 @@ ReadModel parse_pomdpx(std::string_view text, const std::string& file,
   }
 }
 
-ReadModel read_pomdpx(const std::string& path, const ModelReadOptions& options) {
-  return parse_pomdpx(read_text_file(path), path, options);
-}
-
 }  // namespace oas

@@ -22,9 +22,6 @@ namespace oas {
 [[nodiscard]] ReadModel parse_pomdpx(std::string_view text, const std::string& file,
                                      const ModelReadOptions& options = {});
 
-/// The same from a file. Throws InvalidArgument when it cannot be read.
-[[nodiscard]] ReadModel read_pomdpx(const std::string& path, const ModelReadOptions& options = {});
-
 /// The text of a model with one state, one action and one observation variable. Names with white
 /// space are changed, and so are "*" and "-", with a warning; a missing discount becomes 1, with a
 /// warning. Throws InvalidArgument for a model of `before` timing or without transition model.

@@ -60,4 +60,22 @@ EmpiricalError empirical_error(const Pomdp& model, const EmpiricalErrorOptions& 
   return result;
 }
 
+std::vector<EmpiricalError> try_predictions(const Pomdp& model, const SurveyOptions& survey,
+                                            const std::vector<DataNeeded>& needed, int replications,
+                                            Parallelism parallelism) {
+  std::vector<EmpiricalError> errors;
+  for (const DataNeeded& one : needed) {
+    errors.emplace_back();
+    if (!one.steps || !std::isfinite(*one.steps)) continue;
+    EmpiricalErrorOptions trial;
+    trial.policy = survey.policy;
+    trial.estimator = one.estimator;
+    trial.steps = static_cast<std::size_t>(std::max(std::ceil(*one.steps), 2.0));  // a pair
+    trial.replications = replications;
+    trial.seed = survey.seed + 1;  // not the logs of the prediction
+    errors.back() = empirical_error(model, trial, parallelism);
+  }
+  return errors;
+}
+
 }  // namespace oas

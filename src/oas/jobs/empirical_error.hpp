@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "oas/core/parallel.hpp"
+#include "oas/jobs/data_needed.hpp"
+#include "oas/jobs/survey.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
@@ -37,5 +39,13 @@ struct EmpiricalError {
 [[nodiscard]] EmpiricalError empirical_error(const Pomdp& model,
                                              const EmpiricalErrorOptions& options,
                                              Parallelism parallelism = {});
+
+/// The error of each estimator in logs of the length that was predicted for it, written by the
+/// survey's policy but with other random numbers; without any errors where there is no such length.
+[[nodiscard]] std::vector<EmpiricalError> try_predictions(const Pomdp& model,
+                                                          const SurveyOptions& survey,
+                                                          const std::vector<DataNeeded>& needed,
+                                                          int replications,
+                                                          Parallelism parallelism = {});
 
 }  // namespace oas

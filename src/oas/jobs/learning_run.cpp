@@ -112,7 +112,7 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
                 {"optimistic_gain", episode.optimistic_gain},
                 {"planning_seconds", episode.planning_seconds}};
   if (episode.flagged_rows > 0) entry["flagged_rows"] = episode.flagged_rows;
-  if (!episode.failure.empty()) entry["failure"] = episode.failure;
+  if (episode.failure) entry["failure"] = episode.failure->message;
   if (episode.transition) {
     entry["error"] = transition_error(model.transition(), *episode.transition).frobenius;
   }
@@ -186,6 +186,11 @@ LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const Learning
   return run;
 }
 
+std::int64_t LearningRun::num_failures() const {
+  return std::count_if(episodes.begin(), episodes.end(),
+                       [](const Episode& episode) { return episode.failure.has_value(); });
+}
+
 std::string run_csv_header() {
   return "agent,seed,replication,step,reward,realised_regret,expected_regret,"
          "realised_regret_floor,expected_regret_floor,oracle_run_regret\n";
@@ -227,8 +232,7 @@ Json run_to_json(const LearningRun& run, const Pomdp& model, const RegretOracle&
                  {"iota", oracle.floor},
                  {"oracle_gain_floor", oracle.floor_gain},
                  {"oracle_gain_floor_error", oracle.floor_gain_error},
-                 {"failures", std::count_if(run.episodes.begin(), run.episodes.end(),
-                                            [](const Episode& e) { return !e.failure.empty(); })},
+                 {"failures", run.num_failures()},
                  {"seconds", run.seconds}};
   record["episodes"] = Json::array();
   for (const Episode& episode : run.episodes) {

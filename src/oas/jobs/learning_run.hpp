@@ -73,6 +73,7 @@ struct LearningRun {
   double seconds = 0.0;
 
   [[nodiscard]] const Checkpoint& end() const { return checkpoints.back(); }
+  [[nodiscard]] std::int64_t num_failures() const;  ///< episodes in which something went wrong
 };
 
 /// Regrets of a checkpoint, against the best policy and against the best with floor: with ρ, v, Q

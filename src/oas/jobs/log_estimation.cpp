@@ -7,6 +7,7 @@
 #include "oas/jobs/log_bootstrap.hpp"
 #include "oas/jobs/log_sensors.hpp"
 #include "oas/logs/log_files.hpp"
+#include "oas/logs/log_reader.hpp"
 
 namespace oas {
 
@@ -21,13 +22,8 @@ void require_table(const Pomdp& model) {
               model.num_states(), model.num_actions(), entries, TransitionModel::kMaxTable);
 }
 
-bool is_real_valued(const RowModel& model) {
+bool is_real_valued(const AnyModel& model) {
   return std::holds_alternative<ContinuousPomdp>(model);
-}
-
-const Pomdp& chain_of(const RowModel& model) {
-  const auto* finite = std::get_if<Pomdp>(&model);
-  return finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain();
 }
 
 std::vector<SettingInfo> settings_in(Estimation how, std::string_view estimator) {
@@ -50,7 +46,7 @@ std::vector<Setting> changed_settings(const Estimation& how) {
   return changed;
 }
 
-void require_usable(const EstimatorInfo& info, const RowModel& model, const Estimation& how) {
+void require_usable(const EstimatorInfo& info, const AnyModel& model, const Estimation& how) {
   require_table(chain_of(model));
   static_cast<void>(estimation_from(how.estimator, model, changed_settings(how)));
   OAS_REQUIRE(how.estimate.structure.empty() || (info.climbs && !how.bootstrap.active()),
@@ -116,7 +112,7 @@ std::vector<SharedSetting> estimation_settings() {
   return all;
 }
 
-Estimation estimation_from(const std::string& estimator, const RowModel& model,
+Estimation estimation_from(const std::string& estimator, const AnyModel& model,
                            std::span<const Setting> settings) {
   Estimation how;
   how.estimator = estimator;
@@ -126,7 +122,13 @@ Estimation estimation_from(const std::string& estimator, const RowModel& model,
   return how;
 }
 
-TransitionEstimate estimate_from_logs(const RowModel& model, std::span<const std::string> paths,
+AnyModel row_model(const AnyModel& model, const std::string& log) {
+  const auto* finite = std::get_if<Pomdp>(&model);
+  if (finite != nullptr && log_brings_likelihoods(log)) return ContinuousPomdp(*finite);
+  return model;
+}
+
+TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std::string> paths,
                                       const Estimation& how) {
   OAS_REQUIRE(!paths.empty(), "no log to estimate from");
   const EstimatorInfo& info = find_estimator(how.estimator);

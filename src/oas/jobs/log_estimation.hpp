@@ -37,8 +37,12 @@ struct Estimation {
 
 /// An estimation of rows of `model` with these settings. Throws InvalidArgument on one that the
 /// estimator does not look at, naming those that do.
-[[nodiscard]] Estimation estimation_from(const std::string& estimator, const RowModel& model,
+[[nodiscard]] Estimation estimation_from(const std::string& estimator, const AnyModel& model,
                                          std::span<const Setting> settings);
+
+/// What the rows of a log are read with: a finite model takes a log that brings likelihoods like
+/// one without sensors.
+[[nodiscard]] AnyModel row_model(const AnyModel& model, const std::string& log);
 
 /// Estimates the transition model from any number of log files, each of any length, and the sensors
 /// of `model` (its own transition, if any, is not looked at), in constant memory. Same bits for any
@@ -60,7 +64,7 @@ struct Estimation {
 /// on cells, which a log with likelihoods does not allow. The other estimators throw
 /// InvalidArgument: they need finite observations.
 /// Throws InvalidArgument, too, where something is set that the estimator does not look at.
-[[nodiscard]] TransitionEstimate estimate_from_logs(const RowModel& model,
+[[nodiscard]] TransitionEstimate estimate_from_logs(const AnyModel& model,
                                                     std::span<const std::string> paths,
                                                     const Estimation& how = {});
 

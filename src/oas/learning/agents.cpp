@@ -59,14 +59,14 @@ struct CertaintyEquivalentOptions {
 
 constexpr std::array kAgents = {
     AgentInfo{"oas-ucrl", "the paper's agent: doubling episodes, samples of the last one only",
-              "Russo, Metelli, Restelli (AAAI 2025), Algorithm 2", false, Plays::both_timings,
+              "Russo, Metelli, Restelli (AAAI 2025), Algorithm 2", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(
                     OasUcrl(sensors, options_from<OasUcrlOptions>(settings, "oas-ucrl")));
               },
               describe_options<OasUcrlOptions>},
     AgentInfo{"oas-ucrl-pooled", "samples of all episodes together, radii by row, floor 0 allowed",
-              "docs/reference/agents.md", false, Plays::both_timings,
+              "docs/reference/agents.md", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(PooledUcrl(
                     sensors, options_from<PooledUcrlOptions>(settings, "oas-ucrl-pooled")));
@@ -74,7 +74,7 @@ constexpr std::array kAgents = {
               describe_options<PooledUcrlOptions>},
     AgentInfo{"oas-ucrl-ml",
               "oas-ucrl-pooled with converged maximum likelihood in place of moments",
-              "docs/reference/agents.md", false, Plays::both_timings,
+              "docs/reference/agents.md", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(PooledUcrl(
                     sensors, options_from<LikelihoodUcrlOptions>(settings, "oas-ucrl-ml")));
@@ -82,7 +82,7 @@ constexpr std::array kAgents = {
               describe_options<LikelihoodUcrlOptions>},
     AgentInfo{
         "certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
-        "docs/reference/agents.md", false, Plays::both_timings,
+        "docs/reference/agents.md", false,
         [](const Pomdp& sensors, std::span<const Setting> settings) {
           return AnyAgent(PooledUcrl(
               sensors,
@@ -91,7 +91,6 @@ constexpr std::array kAgents = {
         describe_options<CertaintyEquivalentOptions>},
     AgentInfo{"psrl", "posterior sampling: plays a model drawn from a particle posterior",
               "Jafarnia-Jahromi, Jain, Nayyar (AISTATS 2022), Algorithm 1", false,
-              Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(Psrl(sensors, options_from<PsrlOptions>(settings, "psrl")));
               },
@@ -99,25 +98,24 @@ constexpr std::array kAgents = {
     AgentInfo{"seeu",
               "explores every action in turn, spectral estimate; views=emission-columns is shown "
               "the hidden state",
-              "Xiong, Chen, Gao, Zhou (2021), arXiv 2107.03635", false, Plays::both_timings,
+              "Xiong, Chen, Gao, Zhou (2021), arXiv 2107.03635", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(Seeu(sensors, options_from<SeeuOptions>(settings, "seeu")));
               },
               describe_options<SeeuOptions>},
     AgentInfo{"sm-ucrl", "memoryless policies, spectral estimate of one episode at a time",
-              "Azizzadenesheli, Lazaric, Anandkumar (COLT 2016)", false, Plays::both_timings,
+              "Azizzadenesheli, Lazaric, Anandkumar (COLT 2016)", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(SmUcrl(sensors, options_from<SmUcrlOptions>(settings, "sm-ucrl")));
               },
               describe_options<SmUcrlOptions>},
     AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/reference/agents.md", true,
-              Plays::both_timings,
               [](const Pomdp& model, std::span<const Setting> settings) {
                 return make_oracle(model, 0.0, options_from<OracleOptions>(settings, "oracle"));
               },
               describe_options<OracleOptions>},
     AgentInfo{"oracle-floor", "knows the dynamics; the best policy with floor iota",
-              "docs/reference/agents.md", true, Plays::both_timings,
+              "docs/reference/agents.md", true,
               [](const Pomdp& model, std::span<const Setting> settings) {
                 const auto options = options_from<FloorOracleOptions>(settings, "oracle-floor");
                 return make_oracle(model, options.iota.value_or(default_floor(model.num_actions())),
@@ -125,7 +123,7 @@ constexpr std::array kAgents = {
               },
               describe_options<FloorOracleOptions>},
     AgentInfo{"myopic", "knows no dynamics; greedy on the next reward", "docs/reference/agents.md",
-              false, Plays::both_timings,
+              false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 const auto options = options_from<FloorOption>(settings, "myopic");
                 return AnyAgent(FixedModelAgent::myopic(
@@ -133,7 +131,6 @@ constexpr std::array kAgents = {
               },
               describe_options<FloorOption>},
     AgentInfo{"uniform", "every action with probability 1/A", "docs/reference/agents.md", false,
-              Plays::both_timings,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 static_cast<void>(options_from<NoOptions>(settings, "uniform"));
                 return AnyAgent(UniformAgent(sensors.num_actions(), sensors.num_observations()));
@@ -144,11 +141,6 @@ constexpr std::array kAgents = {
 }  // namespace
 
 std::span<const AgentInfo> agents() { return kAgents; }
-
-bool plays(const AgentInfo& info, Timing timing) {
-  return info.plays == Plays::both_timings ||
-         (info.plays == Plays::before_only) == (timing == Timing::before);
-}
 
 const AgentInfo& find_agent(std::string_view name) {
   const auto* const found = std::find_if(kAgents.begin(), kAgents.end(),
@@ -163,10 +155,6 @@ const AgentInfo& find_agent(std::string_view name) {
 
 AnyAgent make_agent(std::string_view name, const Pomdp& model, std::span<const Setting> settings) {
   const AgentInfo& info = find_agent(name);
-  OAS_REQUIRE(plays(info, model.timing()),
-              "{} cannot play a model of `{}` timing; docs/reference/agents.md "
-              "says why",
-              name, to_string(model.timing()));
   return info.make(info.knows_dynamics ? model : model.without_transition(), settings);
 }
 

@@ -11,9 +11,6 @@
 
 namespace oas {
 
-/// Which models an agent can play.
-enum class Plays { both_timings, before_only, after_only };
-
 /// One row of the table of agents, as `oas list` and docs/background/algorithms.md show it.
 struct AgentInfo {
   std::string_view name;
@@ -21,15 +18,12 @@ struct AgentInfo {
   std::string_view reference;
   /// Knows the dynamics: an oracle. All others are made from the model without its transition.
   bool knows_dynamics;
-  Plays plays;
   AnyAgent (*make)(const Pomdp& model, std::span<const Setting> settings);
   std::vector<SettingInfo> (*settings)();
 };
 
 /// All agents.
 [[nodiscard]] std::span<const AgentInfo> agents();
-
-[[nodiscard]] bool plays(const AgentInfo& info, Timing timing);
 
 /// Throws InvalidArgument listing the names when there is none of that name.
 [[nodiscard]] const AgentInfo& find_agent(std::string_view name);

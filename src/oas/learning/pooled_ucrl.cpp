@@ -12,6 +12,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
+#include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/detail/saved_state.hpp"
 #include "oas/learning/optimistic_planning.hpp"
 #include "oas/sensors/revealing.hpp"
@@ -158,7 +159,7 @@ PooledUcrl::Learned PooledUcrl::refine(const TransitionModel& by_moments, Episod
   LikelihoodEstimate best = maximize_likelihood(*likelihood_, start, options, {1});
   episode.pairs = static_cast<std::int64_t>(likelihood_->rows()) - 1;
   episode.flagged_rows = 0;
-  episode.failure = best.status == LikelihoodStatus::converged ? "" : best.brief();
+  episode.failure = detail::failure_of(best);
   last_estimate_ = best.transition;
   return {std::move(best.transition), std::move(best.pass.counts)};
 }

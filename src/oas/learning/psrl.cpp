@@ -94,9 +94,10 @@ void Psrl::draw_model(Episode& episode) {
   episode.planned_gain = episode.optimistic_gain = result.gain();
   episode.status = to_string(result.status);
   if (candidates_.empty() && posterior_->collapsed()) {
-    episode.failure = "the particles have collapsed";
+    episode.failure = {Episode::Failure::Kind::collapsed_particles, "the particles have collapsed"};
   } else if (posterior_->report().impossible > told_impossible_) {
-    episode.failure = "observations were impossible under every particle";
+    episode.failure = {Episode::Failure::Kind::impossible_observation,
+                       "observations were impossible under every particle"};
   }
   told_impossible_ = posterior_->report().impossible;
   if (static_cast<double>(step_) >= kStoreGrowth * static_cast<double>(last_stored_)) {

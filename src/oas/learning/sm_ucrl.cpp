@@ -119,7 +119,7 @@ void SmUcrl::take_in(const TransitionEstimate& estimate, Episode& episode) {
         std::find_if(estimate.flagged.begin(), estimate.flagged.end(),
                      [&](const FlaggedRow& row) { return row.action == static_cast<int>(a); });
     if (failed != estimate.flagged.end()) {
-      if (episode.failure.empty()) episode.failure = detail::failure_of(*failed, sensors_);
+      if (!episode.failure) episode.failure = detail::failure_of(*failed, sensors_);
       if (samples_[a] > 0) continue;
     }
     if (estimate.pairs[a] < samples_[a]) continue;

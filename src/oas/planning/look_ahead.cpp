@@ -28,18 +28,22 @@ LookAhead::LookAhead(const Plan& plan)
       num_observations_(plan.model.num_observations()),
       values_(static_cast<std::size_t>(plan.model.num_actions())) {
   plan.validate();
-  if (plan.planner == "grid") {
-    kernel_ = detail::prefix_kernel(plan.model);
-    grid_.emplace(plan.model.num_states(), plan.resolution);
-    bias_ = plan.bias;
-    return;
-  }
-  alpha_ = MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states());
-  if (detail::SparseModel::pays(plan.model)) {
-    sparse_ = std::make_shared<const detail::SparseModel>(plan.model);
+  std::visit([&](const auto& bias) { prepare(plan.model, bias); }, plan.bias);
+}
+
+void LookAhead::prepare(const Pomdp& model, const GridBias& bias) {
+  kernel_ = detail::prefix_kernel(model);
+  grid_.emplace(model.num_states(), bias.resolution);
+  bias_ = bias.values;
+}
+
+void LookAhead::prepare(const Pomdp& model, const VectorBias& bias) {
+  alpha_ = MatrixView(bias.alpha.data(), bias.num_vectors(model.num_states()), model.num_states());
+  if (detail::SparseModel::pays(model)) {
+    sparse_ = std::make_shared<const detail::SparseModel>(model);
   } else {
-    kernel_ = joint_kernel(plan.model, plan.model.transition());
-    next_.resize(plan.model.num_states(), num_observations_);
+    kernel_ = joint_kernel(model, model.transition());
+    next_.resize(model.num_states(), num_observations_);
     scores_.resize(alpha_.rows(), num_observations_);
   }
 }

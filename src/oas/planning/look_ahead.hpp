@@ -37,6 +37,8 @@ class LookAhead {
   [[nodiscard]] int num_states() const { return static_cast<int>(rewards_.cols()); }
 
  private:
+  void prepare(const Pomdp& model, const GridBias& bias);
+  void prepare(const Pomdp& model, const VectorBias& bias);
   template <int N>
   [[nodiscard]] double grid_future(const double* belief, int action) const;
   [[nodiscard]] double vector_future(const double* belief, int action);

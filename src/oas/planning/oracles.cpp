@@ -175,11 +175,10 @@ Plan myopic_plan(const Pomdp& model, double iota, int resolution) {
   plan.gain_upper = bound;
   plan.message = "greedy on the next reward";
   if (resolution > 0) {
-    plan.resolution = resolution;
-    plan.bias.assign(BeliefGrid(model.num_states(), resolution).size(), 0.0);
+    const std::size_t points = BeliefGrid(model.num_states(), resolution).size();
+    plan.bias = GridBias{resolution, std::vector<double>(points, 0.0)};
   } else {
-    plan.planner = "point";
-    plan.alpha.assign(static_cast<std::size_t>(model.num_states()), 0.0);
+    plan.bias = VectorBias{std::vector<double>(static_cast<std::size_t>(model.num_states()), 0.0)};
   }
   return plan;
 }

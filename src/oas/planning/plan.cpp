@@ -1,7 +1,5 @@
 #include "oas/planning/plan.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "oas/core/checks.hpp"
@@ -10,42 +8,43 @@
 
 namespace oas {
 
-namespace {
+void GridBias::validate(int num_states) const {
+  const BeliefGrid grid(num_states, resolution);
+  OAS_REQUIRE(values.size() == grid.size(), "bias has {} values where the grid has {} points",
+              values.size(), grid.size());
+  check_finite(values, "bias");
+}
 
-constexpr std::array<PlannerInfo, 2> kPlanners = {{
-    {"grid", "relative value iteration on a regular belief grid: proved upper bound, few states"},
-    {"point", "alpha-vectors at beliefs reached in simulation: many states"},
-}};
+std::string GridBias::brief(int /*num_states*/) const {
+  return fmt::format("grid of resolution {} ({} points)", resolution, values.size());
+}
 
-}  // namespace
+void VectorBias::validate(int num_states) const {
+  OAS_REQUIRE(!alpha.empty() && alpha.size() % static_cast<std::size_t>(num_states) == 0,
+              "alpha has {} numbers, no positive multiple of {} states", alpha.size(), num_states);
+  check_finite(alpha, "alpha");
+}
 
-std::span<const PlannerInfo> planners() { return kPlanners; }
+std::string VectorBias::brief(int num_states) const {
+  return fmt::format("{} alpha-vectors", num_vectors(num_states));
+}
+
+int Plan::grid_resolution() const {
+  const auto* const grid = std::get_if<GridBias>(&bias);
+  return grid != nullptr ? grid->resolution : 0;
+}
 
 void Plan::validate() const {
-  OAS_REQUIRE(std::any_of(kPlanners.begin(), kPlanners.end(),
-                          [&](const PlannerInfo& info) { return info.name == planner; }),
-              "planner is '{}'; known are grid, point", planner);
   OAS_REQUIRE(model.has_transition(), "the plan's model has no transition model");
   check_floor(iota, model.num_actions());
   OAS_REQUIRE(std::isfinite(gain_lower) && std::isfinite(gain_upper) && gain_lower <= gain_upper,
               "gain_lower is {} and gain_upper {}", gain_lower, gain_upper);
-  if (planner == "grid") {
-    const BeliefGrid grid(model.num_states(), resolution);
-    OAS_REQUIRE(bias.size() == grid.size(), "bias has {} values where the grid has {} points",
-                bias.size(), grid.size());
-    check_finite(bias, "bias");
-  } else {
-    OAS_REQUIRE(!alpha.empty() && alpha.size() % static_cast<std::size_t>(model.num_states()) == 0,
-                "alpha has {} numbers, no positive multiple of {} states", alpha.size(),
-                model.num_states());
-    check_finite(alpha, "alpha");
-  }
+  std::visit([&](const auto& v) { v.validate(model.num_states()); }, bias);
 }
 
 std::string Plan::brief() const {
   const std::string how =
-      planner == "grid" ? fmt::format("grid of resolution {} ({} points)", resolution, bias.size())
-                        : fmt::format("{} alpha-vectors", num_alpha());
+      std::visit([&](const auto& v) { return v.brief(model.num_states()); }, bias);
   return fmt::format("gain in [{:.6g}, {:.6g}], iota {:.4g}, {}, {} after {} sweeps", gain_lower,
                      gain_upper, iota, how, to_string(status), iterations);
 }

@@ -3,24 +3,15 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/grid/relative_value_iteration.hpp"
 
 namespace oas {
-
-/// One row of the table of planners, as `oas list` prints it.
-struct PlannerInfo {
-  std::string_view name;
-  std::string_view summary;
-};
-
-/// All planners: grid, point.
-[[nodiscard]] std::span<const PlannerInfo> planners();
 
 /// How gain_lower was found: simulation of the policy in the plan's own model.
 struct Certificate {
@@ -41,15 +32,46 @@ struct Optimism {
   friend bool operator==(const Optimism&, const Optimism&) = default;
 };
 
-/// A policy with all that is needed to act: the model, the floor ι and a bias v over beliefs, on a
-/// grid (values at its points) or as α-vectors (v(b) = max_k α_k·b). The policy: filter the belief
-/// exactly; the action that maximises g(b,a) + Σ_o P(o|b,a) v(b'_o) gets probability 1-(A-1)ι, the
-/// others ι. A value: copies, compares, serialises ("oas-plan/1", docs/reference/planning.md).
+/// A bias v over beliefs by its values at the points of a regular grid, interpolated in between.
+struct GridBias {
+  static constexpr std::string_view kName = "grid";  ///< in plan files and in the table of planners
+
+  int resolution = 0;  ///< m
+  std::vector<double> values;
+
+  /// Throws InvalidArgument when the values are not those of a grid over so many states.
+  void validate(int num_states) const;
+  [[nodiscard]] std::string brief(int num_states) const;
+
+  friend bool operator==(const GridBias&, const GridBias&) = default;
+};
+
+/// A bias v over beliefs as a maximum of vectors: v(b) = max_k α_k·b.
+struct VectorBias {
+  static constexpr std::string_view kName = "point";
+
+  std::vector<double> alpha;  ///< [K][S]
+
+  [[nodiscard]] int num_vectors(int num_states) const {
+    return static_cast<int>(alpha.size()) / num_states;
+  }
+  /// Throws InvalidArgument when the numbers are not one or more vectors over so many states.
+  void validate(int num_states) const;
+  [[nodiscard]] std::string brief(int num_states) const;
+
+  friend bool operator==(const VectorBias&, const VectorBias&) = default;
+};
+
+using PlanBias = std::variant<GridBias, VectorBias>;
+
+/// A policy with all that is needed to act: the model, the floor ι and a bias v over beliefs. The
+/// policy: filter the belief exactly; the action that maximises g(b,a) + Σ_o P(o|b,a) v(b'_o) gets
+/// probability 1-(A-1)ι, the others ι. A value: copies, compares, serialises ("oas-plan/1",
+/// docs/reference/planning.md).
 struct Plan {
   explicit Plan(Pomdp of_model) : model(std::move(of_model)) {}
 
   Pomdp model;  ///< with a transition model
-  std::string planner = "grid";
   double iota = 0.0;
   double gain_lower = 0.0;  ///< see Certificate; never above gain_upper
   double gain_upper = 0.0;  ///< proved, see RviResult::largest_increment and point_based.hpp
@@ -57,16 +79,13 @@ struct Plan {
   std::string message;
   int iterations = 0;
   double residual = 0.0;
-  int resolution = 0;         ///< grid: m
-  std::vector<double> bias;   ///< grid: v at the points
-  std::vector<double> alpha;  ///< point: [K][S]
+  PlanBias bias;
   Certificate certificate;
   std::optional<Optimism> optimism;
   std::vector<std::string> warnings;  ///< what whoever made the plan has to say about the model
 
-  [[nodiscard]] int num_alpha() const {
-    return static_cast<int>(alpha.size()) / model.num_states();
-  }
+  /// Of the grid under the bias; 0: it has none.
+  [[nodiscard]] int grid_resolution() const;
   /// Throws InvalidArgument naming the part and the value.
   void validate() const;
   /// One line for people.

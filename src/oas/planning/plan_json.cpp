@@ -59,15 +59,32 @@ std::vector<double> read_numbers(const JsonView& view) {
   return view.as_array(extents);
 }
 
-void read_bias(const JsonView& root, Plan& plan) {
-  if (plan.planner == "grid") {
-    plan.resolution = read_int(root.at("resolution"));
-    plan.bias = read_numbers(root.at("bias"));
-    return;
+PlanBias read_bias(const JsonView& root, int num_states) {
+  const std::string planner = root.at("planner").as_string();
+  if (planner == GridBias::kName) {
+    return GridBias{read_int(root.at("resolution")), read_numbers(root.at("bias"))};
   }
-  const JsonView alpha = root.at("alpha");
-  const std::array<int, 2> extents = {static_cast<int>(alpha.size()), plan.model.num_states()};
-  plan.alpha = alpha.as_array(extents);
+  if (planner == VectorBias::kName) {
+    const JsonView alpha = root.at("alpha");
+    const std::array<int, 2> extents = {static_cast<int>(alpha.size()), num_states};
+    return VectorBias{alpha.as_array(extents)};
+  }
+  root.at("planner").fail(fmt::format("\"{}\" or \"{}\" is expected, found \"{}\"", GridBias::kName,
+                                      VectorBias::kName, planner));
+}
+
+void write_bias(const GridBias& bias, int /*num_states*/, Json& document) {
+  document["resolution"] = bias.resolution;
+  document["bias"] = bias.values;
+}
+
+void write_bias(const VectorBias& bias, int num_states, Json& document) {
+  Json rows = Json::array();
+  const auto width = static_cast<std::ptrdiff_t>(num_states);
+  for (auto row = bias.alpha.begin(); row != bias.alpha.end(); row += width) {
+    rows.push_back(std::vector<double>(row, row + width));
+  }
+  document["alpha"] = std::move(rows);
 }
 
 Plan read_parts(const JsonView& root) {
@@ -81,11 +98,7 @@ Plan read_parts(const JsonView& root) {
   }
   const JsonView model = root.at("model");
   Plan plan(parse_model(model.json().dump(), fmt::format("{}: {}", root.file(), model.path())));
-  plan.planner = root.at("planner").as_string();
-  if (plan.planner != "grid" && plan.planner != "point") {
-    root.at("planner").fail(
-        fmt::format("\"grid\" or \"point\" is expected, found \"{}\"", plan.planner));
-  }
+  plan.bias = read_bias(root, plan.model.num_states());
   plan.iota = root.at("iota").as_double();
   plan.gain_lower = root.at("gain_lower").as_double();
   plan.gain_upper = root.at("gain_upper").as_double();
@@ -101,7 +114,6 @@ Plan read_parts(const JsonView& root) {
         Optimism{optimism.at("radius").as_double(), optimism.at("gain_bound").as_double()};
   }
   if (root.has("warnings")) plan.warnings = root.at("warnings").as_strings();
-  read_bias(root, plan);
   return plan;
 }
 
@@ -110,7 +122,7 @@ Plan read_parts(const JsonView& root) {
 Json plan_to_json(const Plan& plan) {
   Json document;
   document["format"] = kFormat;
-  document["planner"] = plan.planner;
+  document["planner"] = std::visit([](const auto& bias) { return bias.kName; }, plan.bias);
   document["iota"] = plan.iota;
   document["gain_lower"] = plan.gain_lower;
   document["gain_upper"] = plan.gain_upper;
@@ -128,17 +140,8 @@ Json plan_to_json(const Plan& plan) {
                             {"gain_bound", plan.optimism->gain_bound}};
   }
   if (!plan.warnings.empty()) document["warnings"] = plan.warnings;
-  if (plan.planner == "grid") {
-    document["resolution"] = plan.resolution;
-    document["bias"] = plan.bias;
-  } else {
-    Json rows = Json::array();
-    const auto width = static_cast<std::ptrdiff_t>(plan.model.num_states());
-    for (auto row = plan.alpha.begin(); row != plan.alpha.end(); row += width) {
-      rows.push_back(std::vector<double>(row, row + width));
-    }
-    document["alpha"] = std::move(rows);
-  }
+  std::visit([&](const auto& bias) { write_bias(bias, plan.model.num_states(), document); },
+             plan.bias);
   document["model"] = model_to_json(plan.model);
   return document;
 }

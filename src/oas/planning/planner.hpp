@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "oas/core/parallel.hpp"
 #include "oas/core/settings.hpp"
@@ -16,7 +17,7 @@ namespace oas {
 
 /// What `oas plan` can be told.
 struct PlanOptions {
-  std::string planner = "auto";  ///< auto, grid, point
+  std::string planner = "auto";  ///< one of planners(); auto: the first that suits the model
   double iota = 0.0;             ///< floor of the policy class, in [0, 1/A]
   int resolution = 0;            ///< of the grid; 0: default_resolution()
   double span_tolerance = 1e-6;  ///< of the value iteration, > 0
@@ -40,12 +41,17 @@ struct PlanOptions {
            "simulated steps of the lower bound");
     fields("seed", simulation.seed, "same seed, same bytes");
     fields.when(
-        {"grid", "tolerance"}, [this] { return planner != "point"; },
-        "the planner point does not look at it; grid does");
+        {"grid", "tolerance"}, [this] { return planner == kAutomatic || looks_at_grid(); },
+        "only a planner on a grid looks at it");
   }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate(const Pomdp& model) const;
+
+  static constexpr std::string_view kAutomatic = "auto";
+
+ private:
+  [[nodiscard]] bool looks_at_grid() const;
 };
 
 /// Options for a model with these settings; one seed for all that is drawn. Throws InvalidArgument
@@ -63,6 +69,12 @@ struct PlanOptions {
 /// model, a grid that does not fit.
 [[nodiscard]] Plan make_plan(const Pomdp& model, const PlanOptions& options = {},
                              Parallelism parallelism = {1});
+
+/// Plans for the most optimistic dynamics within a total-variation radius, in [0, 1], of each row:
+/// a plan for the best member found, with the bound over the whole set. Throws InvalidArgument as
+/// make_plan does, and where the planner takes no confidence sets.
+[[nodiscard]] Plan optimistic_plan(const Pomdp& model, double radius,
+                                   const PlanOptions& options = {}, Parallelism parallelism = {1});
 
 /// Simulates the plan in its own model and sets gain_lower (never above gain_upper, which is
 /// proved) and the certificate.

@@ -26,4 +26,9 @@ struct FigureOptions {
 /// for other numbers of states.
 [[nodiscard]] std::string policy_figure_svg(const Plan& plan, const FigureOptions& options = {});
 
+/// Writes that figure: a name that ends in .png through whichever converter is installed, any other
+/// as SVG. The file appears complete or not at all. Throws IoError when there is no converter.
+void write_policy_figure(const std::string& path, const Plan& plan,
+                         const FigureOptions& options = {});
+
 }  // namespace oas

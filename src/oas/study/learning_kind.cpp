@@ -170,8 +170,6 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
   const RegretOracle& oracle = shared->oracle;
   const LearningRun run =
       learn(model, oracle, read.options, [&](const LearningRun& /*so_far*/) { context.check(); });
-  const auto failures = std::count_if(run.episodes.begin(), run.episodes.end(),
-                                      [](const Episode& e) { return !e.failure.empty(); });
   ResultRows rows;
   for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
     const Checkpoint& at = run.checkpoints[i];
@@ -200,7 +198,7 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
          oracle.gain_error,
          model_error(run, at.step, model),
          static_cast<std::int64_t>(run.episodes.size()),
-         static_cast<std::int64_t>(failures)});
+         run.num_failures()});
   }
   return rows;
 }

@@ -65,6 +65,23 @@ double steps_for_stationary_radius(const StationaryRadiusInputs& inputs, double 
   return invert(inputs, target, stationary_radius);
 }
 
+std::optional<double> steps_by_bound(const SensorReport& sensors,
+                                     const ErgodicityReport& ergodicity, double target) {
+  if (!sensors.revealing() || !(ergodicity.min_stationary > 0.0) ||
+      ergodicity.state_action_coefficient >= 1.0) {
+    return std::nullopt;
+  }
+  if (std::isnan(ergodicity.state_action_coefficient)) return ergodicity.state_action_coefficient;
+  StationaryRadiusInputs inputs;
+  inputs.num_states = sensors.num_states;
+  inputs.num_actions = static_cast<int>(sensors.actions.size());
+  inputs.alpha = sensors.alpha;
+  inputs.min_state_probability = ergodicity.min_stationary;
+  inputs.min_action_probability = 1.0 / inputs.num_actions;
+  inputs.contraction = ergodicity.state_action_coefficient;
+  return steps_for_stationary_radius(inputs, target);
+}
+
 void OasRadiusInputs::validate() const {
   check_common(alpha, delta, steps);
   check_probability(min_transition, "min_transition");

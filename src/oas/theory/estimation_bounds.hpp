@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "oas/sensors/revealing.hpp"
+#include "oas/theory/ergodicity.hpp"
+
 /// How far the OAS estimate can be from the truth: the paper's Lemmas lemma:estimationErrorBound
 /// and lemma:extendedEstimationErrorBound, and how many steps a given error takes. The error is the
 /// Frobenius norm of T̂ - T over all SA rows; `steps` counts steps, n, of which OAS in paper mode
@@ -56,6 +59,13 @@ struct StationaryRadiusInputs {
 /// not used. A double, since it may exceed every integer type.
 [[nodiscard]] double steps_for_stationary_radius(const StationaryRadiusInputs& inputs,
                                                  double target);
+
+/// The same for the uniform policy, whose stationary quantities are known exactly: nothing where no
+/// number of steps is enough (sensors that do not reveal the state, states that are left for good,
+/// a chain that does not contract), NaN where the mixing of the model is not known.
+[[nodiscard]] std::optional<double> steps_by_bound(const SensorReport& sensors,
+                                                   const ErgodicityReport& ergodicity,
+                                                   double target);
 
 /// What the confidence radius of OAS takes: any start, any policy with floor ι, least transition ε.
 struct OasRadiusInputs {

@@ -52,7 +52,7 @@ class EvidenceBody {
   void take(RowSource& source);
 };
 
-using MakeBody = std::unique_ptr<EvidenceBody>(const EstimatorInfo& info, const RowModel& model,
+using MakeBody = std::unique_ptr<EvidenceBody>(const EstimatorInfo& info, const AnyModel& model,
                                                const EvidenceOptions& options);
 MakeBody make_moment_body;
 MakeBody make_soft_body;

@@ -137,10 +137,10 @@ void require_possible(const RowLikelihood& rows, const Pomdp& model,
 // Keeps the rows, or reads their source again.
 class LikelihoodBody final : public EvidenceBody {
  public:
-  LikelihoodBody(const EstimatorInfo& info, const RowModel& model, const EvidenceOptions& options,
+  LikelihoodBody(const EstimatorInfo& info, const AnyModel& model, const EvidenceOptions& options,
                  bool refine, std::int64_t first_run = 0)
       : info_(info),
-        given_(std::make_shared<const RowModel>(model)),
+        given_(std::make_shared<const AnyModel>(model)),
         model_(opened(given_, options)),
         options_(options),
         refine_(refine),
@@ -223,11 +223,11 @@ class LikelihoodBody final : public EvidenceBody {
   [[nodiscard]] std::optional<StoredRows> rows() const override;
 
  private:
-  static std::shared_ptr<const RowModel> opened(const std::shared_ptr<const RowModel>& model,
+  static std::shared_ptr<const AnyModel> opened(const std::shared_ptr<const AnyModel>& model,
                                                 const EvidenceOptions& options) {
     const auto* finite = std::get_if<Pomdp>(model.get());
     if (finite == nullptr || !options.uncertain_sensors) return model;
-    return std::make_shared<const RowModel>(UncertainSensors::opened(*finite));
+    return std::make_shared<const AnyModel>(UncertainSensors::opened(*finite));
   }
   void start_run_of_moments() {
     if (start_) start_->start_run();
@@ -245,8 +245,8 @@ class LikelihoodBody final : public EvidenceBody {
   void require_in_memory() const;
 
   const EstimatorInfo& info_;
-  std::shared_ptr<const RowModel> given_;
-  std::shared_ptr<const RowModel> model_;  // with sensors that may be uncertain
+  std::shared_ptr<const AnyModel> given_;
+  std::shared_ptr<const AnyModel> model_;  // with sensors that may be uncertain
   EvidenceOptions options_;
   bool refine_;
   FoldOptions fold_;
@@ -325,12 +325,12 @@ std::optional<StoredRows> LikelihoodBody::rows() const {
 
 }  // namespace
 
-std::unique_ptr<EvidenceBody> make_refined_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_refined_body(const EstimatorInfo& info, const AnyModel& model,
                                                 const EvidenceOptions& options) {
   return std::make_unique<LikelihoodBody>(info, model, options, true);
 }
 
-std::unique_ptr<EvidenceBody> make_likelihood_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_likelihood_body(const EstimatorInfo& info, const AnyModel& model,
                                                    const EvidenceOptions& options) {
   return std::make_unique<LikelihoodBody>(info, model, options, false);
 }

@@ -145,7 +145,7 @@ std::unique_ptr<EvidenceBody> moment_body(const EstimatorInfo& info, const Pomdp
 
 }  // namespace
 
-std::unique_ptr<EvidenceBody> make_moment_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_moment_body(const EstimatorInfo& info, const AnyModel& model,
                                                const EvidenceOptions& options) {
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
     return make_cell_body(info, *continuous, options);
@@ -154,7 +154,7 @@ std::unique_ptr<EvidenceBody> make_moment_body(const EstimatorInfo& info, const 
   return moment_body(info, finite, LeftInverses(finite), options);
 }
 
-std::unique_ptr<EvidenceBody> make_soft_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_soft_body(const EstimatorInfo& info, const AnyModel& model,
                                              const EvidenceOptions& options) {
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
     return std::make_unique<SoftBody>(info, *continuous, options, 0);

@@ -123,7 +123,7 @@ class WeightedBody final : public EvidenceBody {
 
 }  // namespace
 
-std::unique_ptr<EvidenceBody> make_weighted_body(const EstimatorInfo& info, const RowModel& model,
+std::unique_ptr<EvidenceBody> make_weighted_body(const EstimatorInfo& info, const AnyModel& model,
                                                  const EvidenceOptions& options) {
   if (const auto* continuous = std::get_if<ContinuousPomdp>(&model)) {
     return make_cell_body(info, *continuous, options);

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <string>
+#include <optional>
 
+#include "oas/estimation/likelihood/maximum_likelihood.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/learning/episode.hpp"
 #include "oas/model/pomdp.hpp"
@@ -11,9 +12,19 @@
 namespace oas::detail {
 
 /// What went wrong in a row, with the names of its action and state.
-inline std::string failure_of(const FlaggedRow& row, const Pomdp& sensors) {
-  return fmt::format("row ({}, {}): {}", sensors.actions()[row.action], sensors.states()[row.state],
-                     row.reason);
+inline Episode::Failure failure_of(const FlaggedRow& row, const Pomdp& sensors) {
+  return {Episode::Failure::Kind::undetermined_row,
+          fmt::format("row ({}, {}): {}", sensors.actions()[row.action],
+                      sensors.states()[row.state], row.reason)};
+}
+
+/// None when the climb came to its end.
+inline std::optional<Episode::Failure> failure_of(const LikelihoodEstimate& climb) {
+  if (climb.status == LikelihoodStatus::converged) return std::nullopt;
+  const bool impossible = climb.status == LikelihoodStatus::impossible;
+  return Episode::Failure{
+      impossible ? Episode::Failure::Kind::impossible_rows : Episode::Failure::Kind::likelihood_cut,
+      climb.brief()};
 }
 
 /// The estimate, its flagged rows and the first reason go into the record of an episode.

@@ -240,10 +240,8 @@ ChainEvaluation evaluate_on_chain(const Pomdp& truth, const Plan& plan, const Po
                                   const ChainOptions& options, Parallelism parallelism) {
   options.validate();
   detail::check_same_sizes(truth, plan, filter);
-  const int resolution = options.resolution > 0 ? options.resolution : plan.resolution;
-  OAS_REQUIRE(resolution > 0,
-              "a plan of planner '{}' has no grid of its own; give the resolution of the chain",
-              plan.planner);
+  const int resolution = options.resolution > 0 ? options.resolution : plan.grid_resolution();
+  OAS_REQUIRE(resolution > 0, "the plan has no grid of its own; give the resolution of the chain");
   const BeliefGrid grid(truth.num_states(), resolution);
   return Chain(truth, plan, filter, grid, parallelism).solve(options, parallelism);
 }

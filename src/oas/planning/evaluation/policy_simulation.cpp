@@ -17,8 +17,7 @@ constexpr double kMostProducts = 1e6;  // of one look-ahead
 // v(b) = max_k α_k·b with the truth as the model to look ahead in.
 Plan judge_of(const Pomdp& truth, const AlphaPolicy& policy) {
   Plan plan(truth);
-  plan.planner = "point";
-  plan.alpha = policy.alpha;
+  plan.bias = VectorBias{policy.alpha};
   return plan;
 }
 

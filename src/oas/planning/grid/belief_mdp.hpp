@@ -42,7 +42,6 @@ class BeliefMdp {
   [[nodiscard]] const Block& block(std::size_t i) const { return blocks_[i]; }
   /// For planners that fill the rows themselves.
   [[nodiscard]] Block& block(std::size_t i) { return blocks_[i]; }
-  void set_num_actions(int num_actions) { num_actions_ = num_actions; }
   [[nodiscard]] std::size_t first_point(std::size_t block) const { return block * kBlockPoints; }
   [[nodiscard]] std::size_t num_block_points(std::size_t block) const {
     return std::min(kBlockPoints, grid_.size() - first_point(block));

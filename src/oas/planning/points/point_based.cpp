@@ -38,7 +38,7 @@ void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_
 }
 
 void set_vectors(Plan& plan, const Eigen::MatrixXd& vectors) {
-  plan.alpha.assign(vectors.data(), vectors.data() + vectors.size());
+  plan.bias = VectorBias{{vectors.data(), vectors.data() + vectors.size()}};
 }
 
 }  // namespace
@@ -137,7 +137,6 @@ Plan point_based_plan(const Pomdp& model, double iota, const PointOptions& optio
   options.validate();
   check_floor(iota, model.num_actions());
   Plan plan(model);
-  plan.planner = "point";
   plan.iota = iota;
   plan.gain_upper = plan.gain_lower = fast_informed_bound(model, iota);
   detail::PointSolver solver(model, iota, options);

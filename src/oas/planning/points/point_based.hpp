@@ -15,6 +15,16 @@ struct PointOptions {
   double span_tolerance = 1e-4;  ///< of the increments over the beliefs
   std::uint64_t seed = 1;
 
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("num_beliefs", num_beliefs, "beliefs at which vectors are backed up, at most");
+    fields("num_vectors", num_vectors, "vectors kept after pruning, at most");
+    fields("rounds", rounds, "times that beliefs are collected and solved for");
+    fields("backups", max_sweeps, "backups per round, at most");
+    fields("belief_span", span_tolerance, "span over the beliefs at which backups stop, > 0");
+    fields("belief_seed", seed, "of the simulation that collects beliefs");
+  }
+
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
 };

@@ -6,11 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oas/belief/filter.hpp"
-#include "oas/core/rng.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/state_split.hpp"
-#include "oas/model/trajectory.hpp"
 
 /// Policies of other solvers given by α-vectors: pomdp-solve's .alpha and APPL's .policy files
 /// (docs/reference/formats.md).
@@ -82,24 +79,6 @@ class AlphaActions {
   std::size_t width_;
   std::vector<Group> groups_;   // by seen value
   std::vector<double> belief_;  // over the hidden part
-};
-
-/// An α-vector policy that acts: an Agent that filters the belief exactly with `model`.
-class AlphaAgent {
- public:
-  AlphaAgent(const AlphaPolicy& policy, const Pomdp& model, const StateSplit& split = {})
-      : actions_(policy, model, split), filter_(model) {}
-
-  Choice act(Rng& /*rng*/) {
-    last_ = Action{actions_(filter_.belief())};
-    return {last_, 1.0};
-  }
-  void observe(Observation observation) { filter_.update(last_, observation); }
-
- private:
-  AlphaActions actions_;
-  BeliefFilter filter_;
-  Action last_;
 };
 
 }  // namespace oas

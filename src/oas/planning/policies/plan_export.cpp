@@ -17,7 +17,7 @@ namespace oas {
 namespace {
 
 // Vectors whose maximum stands for v in a grid plan's model.
-std::vector<double> vectors_for(const Plan& plan, const ExportOptions& options) {
+VectorBias vectors_for(const Plan& plan, const ExportOptions& options) {
   constexpr std::uint64_t kPool = 4000;
   const auto steps = std::min(options.steps, kPool);
   const Eigen::MatrixXd pool = detail::reached_beliefs(plan, steps, options.seed);
@@ -25,7 +25,7 @@ std::vector<double> vectors_for(const Plan& plan, const ExportOptions& options) 
   detail::PointSolver solver(plan.model, 0.0, point);
   solver.set_beliefs(detail::spread_out(pool, point.num_beliefs));
   solver.solve();
-  return {solver.vectors().data(), solver.vectors().data() + solver.vectors().size()};
+  return {{solver.vectors().data(), solver.vectors().data() + solver.vectors().size()}};
 }
 
 // Look-ahead vectors of a point-based plan in timing `after`, one for each choice of action and
@@ -35,7 +35,7 @@ class Backups {
   explicit Backups(const Plan& plan)
       : model_(plan.model),
         rewards_(plan.model.expected_reward()),
-        alpha_(MatrixView(plan.alpha.data(), plan.num_alpha(), plan.model.num_states())) {
+        alpha_(matrix_of(std::get<VectorBias>(plan.bias), plan.model.num_states())) {
     if (detail::SparseModel::pays(model_)) sparse_.emplace(model_);
   }
 
@@ -87,6 +87,10 @@ class Backups {
   }
 
  private:
+  static Eigen::MatrixXd matrix_of(const VectorBias& bias, int num_states) {
+    return MatrixView(bias.alpha.data(), bias.num_vectors(num_states), num_states);
+  }
+
   // Σ_o max_k α_k·(P(o) b'_o) of action choice[0]; the best k goes to choice[o + 1].
   double choose_dense(std::span<const double> belief, std::vector<int>& choice) const {
     const Action a{choice[0]};
@@ -146,14 +150,15 @@ ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options,
       "vectors",
       same.reason);
   Plan point(*same.model);
-  point.planner = "point";
-  point.alpha = plan.planner == "point" ? plan.alpha : vectors_for(plan, options);
+  const auto* const own = std::get_if<VectorBias>(&plan.bias);
+  point.bias = own != nullptr ? *own : vectors_for(plan, options);
   Backups backups(point);
   detail::follow_plan(point, options.steps, options.seed,
                       [&](std::span<const double> belief, int /*action*/) { backups.add(belief); });
   ExportedVectors result;
   result.policy = backups.policy(options.max_vectors);
-  result.exact_where_reached = plan.planner == "point" && backups.fits(options.max_vectors);
+  result.fitted = own == nullptr;
+  result.exact_where_reached = !result.fitted && backups.fits(options.max_vectors);
   AlphaActions acts(result.policy, point.model);
   std::uint64_t same_action = 0;
   detail::follow_plan(plan, options.steps, options.seed + 1,

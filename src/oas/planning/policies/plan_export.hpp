@@ -26,8 +26,9 @@ struct ExportOptions {
 struct ExportedVectors {
   AlphaPolicy policy;
   /// At every belief that the simulation reached the policy acts as the look-ahead on the vectors
-  /// (ties apart): true unless more than max_vectors were needed. False for a grid plan.
+  /// (ties apart): true unless they were fitted, or more than max_vectors were needed.
   bool exact_where_reached = false;
+  bool fitted = false;     ///< the plan's bias is no maximum of vectors, so vectors were fitted
   double agreement = 0.0;  ///< share of fresh simulated steps where it acts as the plan
   GainInterval gain;       ///< of the policy, in the plan's model
 

@@ -1,0 +1,57 @@
+#include "oas/jobs/log_cells.hpp"
+
+#include "oas/core/contracts.hpp"
+#include "oas/logs/log_files.hpp"
+#include "oas/logs/log_writer.hpp"
+
+namespace oas {
+
+namespace {
+
+// `count` rows from `first` on.
+Trajectory cut(const Trajectory& rows, std::size_t first, std::size_t count) {
+  Trajectory part;
+  const auto copy = [&](const auto& from, auto& to) {
+    if (from.empty()) return;
+    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first);
+    to.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  copy(rows.actions, part.actions);
+  copy(rows.observations, part.observations);
+  copy(rows.propensities, part.propensities);
+  copy(rows.rewards, part.rewards);
+  copy(rows.states, part.states);
+  return part;
+}
+
+}  // namespace
+
+std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
+                            const std::string& log, const std::string& path,
+                            const RowsRead& progress) {
+  LogReader reader(log, model);
+  OAS_REQUIRE(!reader.has_likelihood(), "{}: contains likelihoods, but cells need observations",
+              reader.name());
+  LogColumns columns;
+  columns.run = true;
+  columns.propensity = reader.has_propensity();
+  columns.reward = reader.has_reward();
+  columns.state = reader.has_state();
+  LogWriter writer(path, finite, columns);
+  long run = -1;
+  for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
+    to_cells(block.readings, cells, block.rows.observations);
+    std::size_t first = 0;
+    by_runs(
+        block.view(), [&] { ++run; },
+        [&](const RowBlock& part) {
+          writer.write(cut(block.rows, first, part.size()), run);
+          first += part.size();
+        });
+    if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
+  }
+  writer.commit();
+  return static_cast<std::int64_t>(reader.rows_read());
+}
+
+}  // namespace oas

@@ -1,0 +1,148 @@
+#include "oas/jobs/log_filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "oas/belief/smoother.hpp"
+#include "oas/logs/csv_cell.hpp"
+#include "oas/logs/log_reader.hpp"
+
+namespace oas {
+
+namespace {
+
+struct FilteredRun {
+  std::vector<Action> actions;
+  std::vector<Observation> observations;
+  std::vector<double> readings;     // [row][component], where observations are real-valued
+  std::vector<double> likelihoods;  // [row][state], then
+};
+
+std::string filter_header(const Pomdp& model, std::size_t components) {
+  std::string text = "run,step,action";
+  if (components == 1) text += ",observation";
+  for (std::size_t i = 0; components > 1 && i < components; ++i) {
+    text += fmt::format(",observation_{}", i + 1);
+  }
+  for (const char* what : {"belief", "smoothed"}) {
+    for (int s = 0; s < model.num_states(); ++s) {
+      text += "," + csv_cell(fmt::format("{}_{}", what, model.states()[s]));
+    }
+  }
+  return text + ",likeliest\n";
+}
+
+void append_numbers(std::string& line, std::span<const double> values) {
+  for (const double value : values) fmt::format_to(std::back_inserter(line), ",{:.6g}", value);
+}
+
+// The cells of what was observed; those of a log with likelihoods are not repeated.
+std::string observed(const Pomdp& model, const FilteredRun& run, std::size_t t,
+                     std::size_t components) {
+  const bool seen = t < run.actions.size() && run.observations[t] != kMissing;
+  if (run.likelihoods.empty()) {
+    return seen ? csv_cell(model.observations()[run.observations[t]]) : "";
+  }
+  if (!seen || run.readings.empty()) return std::string(components - 1, ',');
+  return fmt::format("{}",
+                     fmt::join(std::span(run.readings).subspan(t * components, components), ","));
+}
+
+void smooth_run(const Pomdp& model, const FilteredRun& run, const SmoothedRow& receive) {
+  if (run.likelihoods.empty()) {
+    smooth(model, run.actions, run.observations, receive);
+  } else {
+    smooth_likelihoods(model, run.actions, run.likelihoods, receive);
+  }
+}
+
+void write_run(const Pomdp& model, const FilteredRun& run, ByteSink& out, const RowsRead& progress,
+               FilteredLog& totals) {
+  std::string text;
+  const std::size_t n = run.actions.size();
+  const std::int64_t number = totals.runs++;
+  const std::size_t components = std::max<std::size_t>(run.readings.size() / n, 1);
+  smooth_run(model, run,
+             [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
+                 double probability) {
+               const bool last = t == n;
+               const bool seen = !last && run.observations[t] != kMissing;
+               fmt::format_to(std::back_inserter(text), "{},{},{},{}", number, t,
+                              last ? "" : csv_cell(model.actions()[run.actions[t]]),
+                              observed(model, run, t, components));
+               append_numbers(text, belief);
+               append_numbers(text, smoothed);
+               const auto best =
+                   std::max_element(smoothed.begin(), smoothed.end()) - smoothed.begin();
+               text += fmt::format(",{}\n", csv_cell(model.states()[static_cast<int>(best)]));
+               if (seen && probability > 0.0) totals.log_likelihood += std::log(probability);
+               totals.seen += seen && probability > 0.0;
+               totals.impossible += seen && !(probability > 0.0);
+               if (last) totals.last_belief.assign(belief.begin(), belief.end());
+               if (text.size() > (1 << 16) || last) {
+                 out.write(text);
+                 text.clear();
+                 progress(0);
+               }
+             });
+  totals.rows += static_cast<std::int64_t>(n);
+  progress(static_cast<std::int64_t>(n));
+}
+
+// The part of row t of a column with several numbers per row.
+void append_part(const std::vector<double>& column, std::size_t t, std::size_t rows,
+                 std::vector<double>& out) {
+  const std::size_t width = column.size() / rows;
+  const auto first = column.begin() + static_cast<std::ptrdiff_t>(t * width);
+  out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
+}
+
+// Calls `close` with each run, when all its rows are there.
+template <class Close>
+void for_each_run(LogReader& reader, Close close) {
+  FilteredRun run;
+  const auto finish = [&] {
+    if (!run.actions.empty()) close(run);
+    run = {};
+  };
+  for (LogBlock block; reader.read_block(block, 1 << 16);) {
+    auto next_start = block.run_starts.begin();
+    for (std::size_t t = 0; t < block.rows.size(); ++t) {
+      if (next_start != block.run_starts.end() && *next_start == t) {
+        finish();
+        ++next_start;
+      }
+      run.actions.push_back(block.rows.actions[t]);
+      run.observations.push_back(block.rows.observations[t]);
+      append_part(block.readings, t, block.rows.size(), run.readings);
+      append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
+    }
+  }
+  finish();
+}
+
+}  // namespace
+
+double FilteredLog::log_likelihood_per_observation() const {
+  return log_likelihood / static_cast<double>(std::max<std::int64_t>(seen, 1));
+}
+
+FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& out,
+                       const RowsRead& progress) {
+  const RowsRead report = progress ? progress : [](std::int64_t /*rows*/) {};
+  const Pomdp& chain = chain_of(model);
+  static_cast<void>(chain.transition());
+  LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any); }, model);
+  const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
+  const bool vector = continuous != nullptr && !reader.has_likelihood();
+  const auto components = static_cast<std::size_t>(vector ? continuous->sensors().dimension() : 1);
+  out.write(filter_header(chain, components));
+  FilteredLog totals;
+  for_each_run(reader, [&](const FilteredRun& run) { write_run(chain, run, out, report, totals); });
+  return totals;
+}
+
+}  // namespace oas

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "oas/core/parallel.hpp"
+#include "oas/model/any_model.hpp"
+#include "oas/model/row_source.hpp"
+#include "oas/planning/plan.hpp"
+#include "oas/simulation/closed_loop.hpp"
+
+namespace oas {
+
+/// A plan that acts, with the model that keeps its beliefs; none: the plan's own.
+struct PlanPlayer {
+  Plan plan;
+  std::optional<Pomdp> filter;
+};
+
+/// Who plays, how long, and what is logged beside actions, observations and propensities.
+struct LogSimulationOptions {
+  std::variant<PolicyOptions, PlanPlayer> policy;
+  std::int64_t runs = 1;
+  std::int64_t steps = 0;  ///< of each run, at least 1
+  std::uint64_t seed = 1;
+  bool reward = false;
+  bool state = false;
+
+  /// Throws InvalidArgument naming the field and the value: also on a model without transition or
+  /// sensors, and on a plan for other sizes or for real-valued observations.
+  void validate(const AnyModel& model) const;
+};
+
+struct SimulatedLog {
+  double reward = 0.0;  ///< of all steps
+  std::int64_t steps = 0;
+
+  [[nodiscard]] double mean_reward() const { return reward / static_cast<double>(steps); }
+};
+
+/// Lets a policy or a plan play and writes a log (LogWriter). Run r uses the streams (seed, r, ·).
+/// Runs are simulated side by side and written in their order: same bytes for any number of
+/// threads, in constant memory.
+SimulatedLog simulate_log(const AnyModel& model, const LogSimulationOptions& options,
+                          const std::string& path, Parallelism parallelism = {},
+                          const RowsRead& progress = {});
+
+}  // namespace oas

@@ -1,0 +1,115 @@
+#include "oas/planning/grid/detail/grid_planner.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr int kCoarsest = 6;
+constexpr double kDefaultEntries = 4e6;
+
+double num_entries(const Pomdp& model, int resolution) {
+  return BeliefGrid::num_points(model.num_states(), resolution) * model.num_actions() *
+         model.num_states() * model.num_observations();
+}
+
+int resolution_of(const Pomdp& model, const PlanOptions& options) {
+  return options.resolution > 0 ? options.resolution : default_resolution(model);
+}
+
+Plan solve_on_grid(const Pomdp& model, const PlanOptions& options, GridSolver& solver) {
+  RviOptions rvi;
+  rvi.iota = options.iota;
+  rvi.span_tolerance = options.span_tolerance;
+  rvi.max_sweeps = options.max_sweeps;
+  const RviResult& result = solver.solve(model, rvi);
+  Plan plan(model);
+  plan.iota = options.iota;
+  plan.gain_upper = result.largest_increment;
+  plan.status = result.status;
+  plan.message = result.message;
+  plan.iterations = result.iterations;
+  plan.residual = result.residual;
+  plan.bias = GridBias{solver.grid().resolution(), result.bias};
+  return plan;
+}
+
+}  // namespace
+
+int default_resolution(const Pomdp& model) {
+  if (model.num_states() == 1) return 1;
+  constexpr std::array<int, 2> kFinest = {500, 50};  // S = 2, S > 2
+  const int finest = kFinest[model.num_states() == 2 ? 0 : 1];
+  if (num_entries(model, kCoarsest) > kDefaultEntries || model.num_states() > kMaxGridStates) {
+    return 0;
+  }
+  int resolution = kCoarsest;
+  while (resolution < finest && num_entries(model, resolution + 1) <= kDefaultEntries) ++resolution;
+  return resolution;
+}
+
+std::vector<double> resample_bias(std::span<const double> bias, const BeliefGrid& from,
+                                  const BeliefGrid& to) {
+  OAS_REQUIRE(bias.size() == from.size() && from.num_states() == to.num_states(),
+              "a bias of {} values on a grid of {} points over {} states, for {} states",
+              bias.size(), from.size(), from.num_states(), to.num_states());
+  std::vector<double> out(to.size());
+  std::array<double, kMaxGridStates> belief;
+  std::array<double, kMaxGridStates> weights;
+  std::array<std::uint32_t, kMaxGridStates> indices;
+  const auto view = std::span(belief).first(static_cast<std::size_t>(to.num_states()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    to.point(i, view);
+    const int count = from.interpolate(view, indices.data(), weights.data());
+    double value = 0.0;
+    for (int k = 0; k < count; ++k) value += weights[k] * bias[indices[k]];
+    out[i] = value;
+  }
+  return out;
+}
+
+namespace detail {
+
+bool grid_suits(const Pomdp& model, const PlanOptions& options) {
+  return resolution_of(model, options) > 0;
+}
+
+Plan grid_plan(const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {
+  const int quick = resolution_of(model, options);
+  GridSolver solver(BeliefGrid(model.num_states(), quick > 0 ? quick : kCoarsest), parallelism);
+  return solve_on_grid(model, options, solver);
+}
+
+std::optional<Plan> finer_grid_plan(const Plan& plan, const PlanOptions& options,
+                                    Parallelism parallelism) {
+  const GridBias& coarse = std::get<GridBias>(plan.bias);
+  const int num_states = plan.model.num_states();
+  const int resolution = 2 * coarse.resolution;
+  if (num_entries(plan.model, resolution) > options.max_entries ||
+      BeliefGrid::num_points(num_states, resolution) >= BeliefGrid::kMaxPoints) {
+    return std::nullopt;
+  }
+  GridSolver solver(BeliefGrid(num_states, resolution), parallelism);
+  solver.reset(
+      resample_bias(coarse.values, BeliefGrid(num_states, coarse.resolution), solver.grid()));
+  return solve_on_grid(plan.model, options, solver);
+}
+
+EviResult best_member_on_grid(const ConfidenceSet& set, const PlanOptions& options,
+                              Parallelism parallelism) {
+  const int num_states = set.center.num_states();
+  const int resolution = resolution_of(set.center, options);
+  OAS_REQUIRE(resolution > 0, "a radius needs a belief grid; {} states are too many", num_states);
+  EviOptions evi;
+  evi.rvi.iota = options.iota;
+  evi.rvi.span_tolerance = std::max(options.span_tolerance, 1e-5);
+  return extended_value_iteration(set, BeliefGrid(num_states, resolution), evi, parallelism);
+}
+
+}  // namespace detail
+
+}  // namespace oas

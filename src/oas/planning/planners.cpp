@@ -1,0 +1,74 @@
+#include "oas/planning/planners.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "oas/core/contracts.hpp"
+#include "oas/planning/grid/detail/grid_planner.hpp"
+#include "oas/planning/planner.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::array kPlanners = {
+    PlannerInfo{.name = GridBias::kName,
+                .summary = "relative value iteration on a regular belief grid: proved upper bound, "
+                           "few states",
+                .reference = "Lovejoy (1991)",
+                .suits = detail::grid_suits,
+                .make = detail::grid_plan,
+                .refine = detail::finer_grid_plan,
+                .best_member = detail::best_member_on_grid,
+                .has_grid = true},
+    PlannerInfo{
+        .name = VectorBias::kName,
+        .summary = "alpha-vectors at beliefs reached in simulation: many states",
+        .reference = "docs/reference/planning.md",
+        .suits = [](const Pomdp& /*model*/, const PlanOptions& /*options*/) { return true; },
+        .make =
+            [](const Pomdp& model, const PlanOptions& options, Parallelism /*threads*/) {
+              return point_based_plan(model, options.iota, options.point);
+            },
+        .refine = [](const Plan& /*plan*/, const PlanOptions& /*options*/,
+                     Parallelism /*threads*/) -> std::optional<Plan> { return {}; },
+        .best_member = nullptr},
+};
+
+std::string known_names() {
+  std::string names;
+  for (const PlannerInfo& info : kPlanners) names += fmt::format(", {}", info.name);
+  return names;
+}
+
+}  // namespace
+
+std::span<const PlannerInfo> planners() { return kPlanners; }
+
+const PlannerInfo& find_planner(std::string_view name) {
+  const auto* const found =
+      std::find_if(kPlanners.begin(), kPlanners.end(),
+                   [&](const PlannerInfo& info) { return info.name == name; });
+  OAS_REQUIRE(found != kPlanners.end(), "planner is '{}'; known are {}{}", name,
+              PlanOptions::kAutomatic, known_names());
+  return *found;
+}
+
+const PlannerInfo& choose_planner(const Pomdp& model, const PlanOptions& options) {
+  if (options.planner != PlanOptions::kAutomatic) return find_planner(options.planner);
+  return *std::find_if(kPlanners.begin(), kPlanners.end(),
+                       [&](const PlannerInfo& info) { return info.suits(model, options); });
+}
+
+const PlannerInfo& choose_optimistic_planner(const PlanOptions& options) {
+  const auto takes_sets = [](const PlannerInfo& info) { return info.best_member != nullptr; };
+  const PlannerInfo& able = *std::find_if(kPlanners.begin(), kPlanners.end(), takes_sets);
+  if (options.planner == PlanOptions::kAutomatic) return able;
+  const PlannerInfo& named = find_planner(options.planner);
+  OAS_REQUIRE(takes_sets(named), "planner {} plans for one model; a radius needs planner {}",
+              named.name, able.name);
+  return named;
+}
+
+}  // namespace oas
