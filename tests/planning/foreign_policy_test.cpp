@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/io/pomdp_text.hpp"
 #include "oas/io/pomdpx.hpp"
