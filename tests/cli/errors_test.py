@@ -103,7 +103,7 @@ class Usage(CliCase):
         self.good("problem", "random", "--states", 12, "--actions", 4, "--observations", 12, "-o",
                   "large.json")
         self.bad("plan", "large.json", "--tolerance", 1e-4,  # auto chooses point
-                 says=["--tolerance: the planner point does not look at it"])
+                 says=["--tolerance: only a planner on a grid looks at it"])
 
     def test_options_of_logs_that_are_not_simulated(self):
         self.write_model("sensors.json", self.model(transition=None))
