@@ -35,14 +35,6 @@ struct CheckArguments {
   std::optional<double> iota;
 };
 
-// Options of logs that are not simulated.
-void refuse_logs(const CheckArguments& options, const std::string& why) {
-  refuse_options(options.common,
-                 {"--target-error", "--estimator", "--trial", "--policy", "--iota", "--steps",
-                  "--runs", "--seed"},
-                 why + ", so that no logs are simulated");
-}
-
 SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) {
   SurveyOptions survey = options.survey;
   // A model without reward gives a greedy policy nothing to be greedy about.
@@ -137,7 +129,6 @@ bool report_densities(const ContinuousPomdp& model, Report& report) {
 }
 
 void run_continuous(const CheckArguments& options, const ContinuousPomdp& model) {
-  refuse_logs(options, "the model has real-valued observations");
   Report report;
   report.text = model.brief() + "\n";
   bool learnable = model.has_sensors() && report_densities(model, report);
@@ -183,12 +174,10 @@ void run_check(const CheckArguments& options) {
     if (sensors && small_enough_to_simulate(model)) {
       learnable = report_learning(options, model, *sensors, ergodicity, report);
     } else {
-      refuse_logs(options, "the model is too large");
       learnable = learnable && connected;
       report.text += "\ntoo large to simulate which rows logs determine\n";
     }
   } else {
-    refuse_logs(options, "the model has no transition");
     report.text += "\nno transition model: only the sensors were judged\n";
   }
   report.json["learnable"] = sensors ? nlohmann::ordered_json(learnable) : nullptr;

@@ -80,7 +80,11 @@ class Survive(StudyCase):
         while kills < 200:
             before = self.stored("parts")
             process = self.start("parts", "--threads", "2")
-            time.sleep(chance.uniform(0.0, whole / 4))
+            if kills < 2:  # whatever else the machine does
+                while self.stored("parts") == before and process.poll() is None:
+                    time.sleep(0.001)
+            else:
+                time.sleep(chance.uniform(0.0, whole / 4))
             process.kill()
             process.communicate()
             if process.returncode == 0:
