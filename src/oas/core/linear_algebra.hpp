@@ -45,7 +45,7 @@ struct ThinSvd {
 /// compiler eight seconds wherever they are used.
 struct SymmetricEigen {
   Vector values;
-  Matrix vectors;
+  Eigen::MatrixXd vectors;  // column-major: they are used column by column
 };
 [[nodiscard]] SymmetricEigen symmetric_eigen(const Eigen::Ref<const Matrix>& matrix);
 [[nodiscard]] Vector symmetric_eigenvalues(const Eigen::Ref<const Matrix>& matrix);

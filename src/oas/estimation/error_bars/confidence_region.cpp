@@ -85,7 +85,9 @@ double error_of(const EntryEvidence& evidence, const Limits& limits, double crit
 // The same covariance with as few columns as it needs.
 Matrix narrow(const Matrix& factor) {
   if (factor.cols() <= factor.rows()) return factor;
-  const SymmetricEigen eigen = symmetric_eigen(factor * factor.transpose());
+  Eigen::MatrixXd square = Eigen::MatrixXd::Zero(factor.rows(), factor.rows());
+  square.triangularView<Eigen::Lower>() = factor * factor.transpose();  // half the work
+  const SymmetricEigen eigen = symmetric_eigen(Matrix(square));
   const Vector& values = eigen.values;
   const double least = 1e-14 * std::max(values(values.size() - 1), 0.0);
   const Eigen::Index null = (values.array() <= least).count();
