@@ -29,3 +29,21 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/studies" DESTINATION "${CMAKE_INSTALL_D
   COMPONENT oas_runtime FILES_MATCHING PATTERN "*.toml")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT oas_runtime)
+
+# `cpack` in a build folder writes a Debian package of the command and its studies: it installs and
+# runs on a machine without a compiler. Needed libraries are found by dpkg-shlibdeps.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME oas)
+set(CPACK_PACKAGE_VENDOR "the authors of oas")
+set(CPACK_PACKAGE_CONTACT "the authors of oas <oas@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL oas_runtime)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_OAS_RUNTIME_PACKAGE_NAME oas)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS librsvg2-bin)  # figures as PNG and PDF
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+include(CPack)

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <oas/jobs/empirical_error.hpp>
 #include <oas/oas.hpp>
+#include <oas/theory/estimation_bounds.hpp>
 
 int main() {
   const oas::Pomdp patient = oas::patient_treatment();

@@ -12,12 +12,10 @@ int main() {
   oas::Trajectory log;
   loop.advance(1'000'000, log);
 
-  // Fold the log into moments, then estimate. Only the sensors of `machine` are used from here on.
-  const oas::LeftInverses inverses(machine);
-  oas::PairFolder folder(inverses, machine.timing(), {.pairing = oas::Pairing::overlapping});
-  folder.add(log.actions, log.observations, log.propensities);
-  const oas::TransitionEstimate learned =
-      oas::estimate_oas(folder.finish(), inverses, machine, {.name = "oas-overlap"});
+  // Show it to an estimator. Only the sensors of `machine` are used from here on.
+  oas::Evidence evidence = oas::make_evidence("oas-ml", machine);
+  evidence.add(log);
+  const oas::TransitionEstimate learned = evidence.estimate();
 
   fmt::print("{}\n", learned.brief());
   for (int next = 0; next < machine.num_states(); ++next) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <oas/counts/pair_counts.hpp>
+#include <oas/estimation/moments/oas.hpp>
 #include <oas/oas.hpp>
 
 int main() {
