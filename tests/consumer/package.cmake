@@ -1,13 +1,6 @@
 # Writes the Debian package of BUILD below SCRATCH, unpacks it and runs the command from there.
 
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
-  if(NOT code EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\n${text}")
-  endif()
-  set(output "${text}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 file(REMOVE_RECURSE "${SCRATCH}")
 run(${CPACK} --config "${BUILD}/CPackConfig.cmake" -C "${CONFIG}" -B "${SCRATCH}")
