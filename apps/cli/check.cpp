@@ -139,6 +139,9 @@ void run_continuous(const CheckArguments& options, const ContinuousPomdp& model)
     report_dynamics(model.chain(), analyse_ergodicity(model.chain().transition()), communication,
                     report);
     learnable = learnable && communication.strongly_connected();
+    report.text +=
+        "\nreal-valued observations: no logs are simulated to see which rows they "
+        "determine\n";
   }
   if (model.has_sensors()) {
     report.json["learnable"] = learnable;

@@ -1,0 +1,72 @@
+#include "oas/estimation/detail/evidence_body.hpp"
+#include "oas/sensors/cells.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+// Real-valued observations as cells, and an estimator for these.
+class CellBody final : public EvidenceBody {
+ public:
+  CellBody(const EstimatorInfo& info, std::shared_ptr<const Cells> cells,
+           std::unique_ptr<EvidenceBody> finite)
+      : info_(info), cells_(std::move(cells)), finite_(std::move(finite)) {}
+  CellBody(const CellBody& other)
+      : EvidenceBody(other),
+        info_(other.info_),
+        cells_(other.cells_),
+        finite_(other.finite_->clone()) {}
+
+  [[nodiscard]] std::unique_ptr<EvidenceBody> clone() const override {
+    return std::make_unique<CellBody>(*this);
+  }
+  [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
+    return std::make_unique<CellBody>(info_, cells_, finite_->fresh(first_run));
+  }
+  void start_run() override { finite_->start_run(); }
+  void add(const RowBlock& rows, const RowSource* from) override {
+    OAS_REQUIRE(!rows.readings.empty(),
+                "{}: contains likelihoods, but cells need observations; use oas-soft or oas-ml",
+                from != nullptr ? from->name() : "rows");
+    seen_.assign(rows.observations.begin(), rows.observations.end());
+    to_cells(rows.readings, *cells_, seen_);
+    RowBlock finite = rows;
+    finite.observations = seen_;
+    finite.readings = {};
+    finite.likelihoods = {};
+    // Whoever wants the rows again does not find cells in their source.
+    finite_->add(finite, info_.reading == Reading::once ? from : nullptr);
+  }
+  [[nodiscard]] bool can_merge() const override { return finite_->can_merge(); }
+  void merge(const EvidenceBody& other) override {
+    finite_->merge(*static_cast<const CellBody&>(other).finite_);
+  }
+  [[nodiscard]] std::int64_t runs() const override { return finite_->runs(); }
+  void save(ByteWriter& out) const override { finite_->save(out); }
+  void load(ByteReader& in) override { finite_->load(in); }
+  [[nodiscard]] TransitionEstimate estimate(const EstimateOptions& options) const override {
+    return finite_->estimate(options);
+  }
+
+ private:
+  const EstimatorInfo& info_;
+  std::shared_ptr<const Cells> cells_;
+  std::unique_ptr<EvidenceBody> finite_;
+  std::vector<Observation> seen_;
+};
+
+}  // namespace
+
+std::unique_ptr<EvidenceBody> make_cell_body(const EstimatorInfo& info,
+                                             const ContinuousPomdp& model,
+                                             const EvidenceOptions& options) {
+  OAS_REQUIRE(model.has_sensors(),
+              "estimator {} needs the densities of the observations; oas-soft and oas-ml work on "
+              "likelihoods",
+              info.name);
+  auto cells = std::make_shared<const Cells>(find_cells(model.sensors(), options.cells).cells);
+  auto finite = info.make(info, discretise(model, *cells), options);
+  return std::make_unique<CellBody>(info, std::move(cells), std::move(finite));
+}
+
+}  // namespace oas::detail
