@@ -146,6 +146,16 @@ class TransitionLikelihood {
     const int o = static_cast<int>(codes_[index]) % (num_observations_ + 1);
     return o == num_observations_ ? kMissing : Observation{o};
   }
+  /// [s]: what row `index` says about the state that emitted it, P(o | s, a) up to a factor.
+  [[nodiscard]] std::span<const double> emission(std::size_t index) const {
+    const auto stride = static_cast<std::size_t>(stride_);
+    const double* first = vectors_ ? row_emission_.data() + index * stride
+                                   : emission_.values.data() + codes_[index] * stride;
+    return {first, static_cast<std::size_t>(num_states_)};
+  }
+  [[nodiscard]] std::span<const double> start() const {
+    return std::span(start_).first(static_cast<std::size_t>(num_states_));
+  }
   /// Forgets all rows.
   void clear();
 

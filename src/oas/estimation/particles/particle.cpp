@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/error_bars/posterior_intervals.hpp"
 #include "oas/sensors/revealing.hpp"
 
 namespace oas {
@@ -78,7 +79,7 @@ TransitionEstimate ParticleEstimator::finish(double confidence) const {
   const bool collapsed = posterior_.collapsed();
   if (!collapsed) {
     estimate.standard_error = std::move(moments.deviation);
-    set_intervals(confidence, estimate);
+    set_posterior_intervals([&](double level) { return posterior_.quantiles(level); }, estimate);
   }
   for (Action a{0}; a < model_.num_actions(); ++a) {
     for (State s{0}; s < model_.num_states(); ++s) {
@@ -95,25 +96,6 @@ TransitionEstimate ParticleEstimator::finish(double confidence) const {
   estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
   add_warnings(estimate);
   return estimate;
-}
-
-// The shortest of three: both tails left out alike, or all of one, so that 0 or 1 can be inside.
-void ParticleEstimator::set_intervals(double confidence, TransitionEstimate& estimate) const {
-  const double out = 1.0 - confidence;
-  estimate.lower = posterior_.quantiles(0.5 * out);
-  estimate.upper = posterior_.quantiles(1.0 - 0.5 * out);
-  const std::vector<double> from_zero = posterior_.quantiles(1.0 - out);
-  const std::vector<double> to_one = posterior_.quantiles(out);
-  for (std::size_t i = 0; i < estimate.lower.size(); ++i) {
-    const double width = estimate.upper[i] - estimate.lower[i];
-    if (from_zero[i] <= std::min(width, 1.0 - to_one[i])) {
-      estimate.lower[i] = 0.0;
-      estimate.upper[i] = from_zero[i];
-    } else if (1.0 - to_one[i] <= width) {
-      estimate.lower[i] = to_one[i];
-      estimate.upper[i] = 1.0;
-    }
-  }
 }
 
 void ParticleEstimator::add_warnings(TransitionEstimate& estimate) const {

@@ -26,9 +26,9 @@ struct ParticleEstimateOptions {
 /// The Bayesian estimator: folds the rows of any number of runs into a ParticlePosterior, once, in
 /// constant memory. Needs no propensities: a posterior is valid under any policy that looks at
 /// actions and observations only, in both timings. The estimate is the posterior mean, its standard
-/// errors the posterior standard deviations, its intervals posterior quantiles, the
-/// shortest of [q(p/2), q(1-p/2)], [0, q(1-p)] and [q(p), 1]. Particles that have
-/// collapsed say nothing about spread: then all rows are flagged and there are no error bars.
+/// errors the posterior standard deviations, its intervals those of set_posterior_intervals().
+/// Particles that have collapsed say nothing about spread: then all rows are flagged and there are
+/// no error bars.
 class ParticleEstimator {
  public:
   /// Throws InvalidArgument on bad options.
@@ -53,7 +53,6 @@ class ParticleEstimator {
 
  private:
   void count_pair(Action action, Observation observation);
-  void set_intervals(double confidence, TransitionEstimate& estimate) const;
   void add_warnings(TransitionEstimate& estimate) const;
 
   Pomdp model_;
