@@ -131,7 +131,7 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
     case ErrorSource::information:
       return "\n± is the standard error (observed information); intervals are in the file\n";
     case ErrorSource::posterior:
-      return fmt::format("\n± is the posterior standard deviation ({} particles)\n",
+      return fmt::format("\n± is the posterior standard deviation ({} draws)\n",
                          estimate.num_batches);
     case ErrorSource::none:
       break;

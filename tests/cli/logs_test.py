@@ -14,7 +14,7 @@ LINE = {
 }
 
 ESTIMATORS = ("oas", "oas-overlap", "oas-weighted", "oas-soft", "oas-ml", "em", "particle",
-              "spectral")
+              "gibbs", "spectral")
 
 
 def finite(states, actions, observations, timing="before"):
@@ -105,7 +105,7 @@ class CornerLogs(CliCase):
             for estimator in ESTIMATORS:
                 for options in ((), ("--window", 50, "--age", "run"),
                                 ("--half-life", 20, "--age", "log")):
-                    if options and estimator in ("particle", "spectral"):
+                    if options and estimator in ("particle", "gibbs", "spectral"):
                         continue
                     good.append(self.judge("estimate", "m.json", log, "--estimator", estimator,
                                            *options))

@@ -95,7 +95,7 @@ TEST_P(EvidenceOfName, SaysTheSameHoweverRunsAreDealtOutToFiles) {
 
 INSTANTIATE_TEST_SUITE_P(All, EvidenceOfName,
                          testing::Values("oas", "oas-overlap", "oas-weighted", "oas-soft", "oas-ml",
-                                         "em", "particle"),
+                                         "em", "particle", "gibbs"),
                          [](const auto& parameter) {
                            std::string name = parameter.param;
                            for (char& c : name) c = c == '-' ? '_' : c;

@@ -57,6 +57,12 @@ void particle_settings(EvidenceOptions& options, SettingFields& fields) {
   seed_and_cells(options, fields);
 }
 
+void gibbs_settings(EvidenceOptions& options, SettingFields& fields) {
+  options.visit_draws(fields);
+  fields("seed", options.stream.seed, "same seed, same bytes");
+  options.visit_memory(fields);
+}
+
 constexpr std::array kEstimators = {
     EstimatorInfo{
         .name = "oas",
@@ -136,6 +142,16 @@ constexpr std::array kEstimators = {
                   .pairing = Pairing::overlapping,
                   .make = detail::make_particle_body,
                   .settings = particle_settings},
+    EstimatorInfo{
+        .name = "gibbs",
+        .summary = "posterior by Gibbs sampling of the hidden paths; any policy, any sensors",
+        .reference = "Scott (JASA 2002), forward filter, backward sample",
+        .reading = Reading::again,
+        .errors = ErrorSource::posterior,
+        .readings = Readings::as_they_are,
+        .pairing = Pairing::overlapping,
+        .make = detail::make_gibbs_body,
+        .settings = gibbs_settings},
     EstimatorInfo{.name = "spectral",
                   .summary = "tensor decomposition of three consecutive rows: a baseline",
                   .reference = "Anandkumar, Ge, Hsu, Kakade, Telgarsky (JMLR 2014)",

@@ -54,6 +54,7 @@ std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& optio
   print.add(options.cells.cells);
   print.add_all(options.cells.method);
   print.add(options.particles.particles);
+  print.add(options.draws);
   print.add(options.stream.seed);
   print.add(options.stream.replication);
   return print.value();

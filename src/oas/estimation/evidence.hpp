@@ -33,12 +33,18 @@ struct EvidenceOptions {
   bool uncertain_sensors = false;  ///< see UncertainSensors
   CellSearchOptions cells;         ///< of real-valued observations
   ParticleOptions particles;
+  int draws = 2000;                          ///< of a posterior that is drawn from, kept ones
   StreamKey stream{1, 0, Role::estimation};  ///< of the estimators that draw
 
   template <class Fields>
   void visit_memory(Fields& fields) {
     fields.megabytes("memory", memory_limit,
                      "MB of rows kept in memory; longer logs are read again");
+  }
+
+  template <class Fields>
+  void visit_draws(Fields& fields) {
+    fields("draws", draws, {80, 1'000'000}, "draws from the posterior that are kept");
   }
 
   /// Throws InvalidArgument naming the field and the value.

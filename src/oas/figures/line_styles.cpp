@@ -25,8 +25,9 @@ constexpr FixedColor kFixedColors[] = {
     {"oas-soft", "#CC79A7"},    {"oas-weighted", "#E69F00"},
     {"spectral", "#D55E00"},    {"seeu", "#D55E00"},
     {"particle", "#009E73"},    {"psrl", "#009E73"},
-    {"sm-ucrl", "#CC79A7"},     {"oracle", "#7F7F7F"},
-    {"uniform", "#B0B0B0"},     {"myopic", "#E69F00"},
+    {"gibbs", "#009E73"},       {"sm-ucrl", "#CC79A7"},
+    {"oracle", "#7F7F7F"},      {"uniform", "#B0B0B0"},
+    {"myopic", "#E69F00"},
 };
 
 constexpr std::array<std::string_view, 4> kDashes = {"", "7 3", "2 3", "9 3 2 3"};

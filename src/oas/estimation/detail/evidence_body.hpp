@@ -60,6 +60,7 @@ MakeBody make_weighted_body;
 MakeBody make_refined_body;     ///< likelihood, started at moments
 MakeBody make_likelihood_body;  ///< likelihood by plain steps from uniform
 MakeBody make_particle_body;
+MakeBody make_gibbs_body;
 MakeBody make_spectral_body;
 
 /// For real-valued observations: the body that `make` gives for their cells.
