@@ -29,7 +29,7 @@ void multiply_into(ScaledProduct& product, double factor) {
 }  // namespace
 
 void LikelihoodPassRunner::Workspace::fit(const LikelihoodPassRunner& runner) {
-  const std::size_t rows = runner.rows_.rows();
+  const std::size_t rows = runner.end_row_ - runner.first_row_;
   codes.resize(std::min(kBlock + 2 * kLongestBurnIn, rows) + 1);
   transition.resize(codes.size());
   emission.resize(codes.size());
@@ -66,6 +66,9 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
     : rows_(rows),
       transition_model_(transition),
       options_(options),
+      first_row_(options.first_row),
+      end_row_(std::min(options.end_row, rows.rows())),
+      window_end_(end_row_ - options.rows_ahead),
       parallelism_(parallelism),
       kernels_(detail::likelihood_kernels(rows.num_states_)),
       stride_(static_cast<std::size_t>(rows.stride_)),
@@ -118,17 +121,19 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
 void LikelihoodPassRunner::cut() {
   bool seams = !options_.first_belief.empty() || options_.rows_ahead > 0;
   std::size_t task_steps = kTaskSteps;
-  const std::size_t rows_end = rows_.rows() - options_.rows_ahead;
-  for (std::size_t run = 0; run < rows_.run_starts_.size(); ++run) {
-    const std::size_t first = rows_.run_starts_[run];
-    if (first >= rows_end) break;
+  const std::vector<std::size_t>& starts = rows_.run_starts_;
+  const auto after_first = std::upper_bound(starts.begin(), starts.end(), first_row_);
+  const auto first_run = static_cast<std::size_t>(after_first - starts.begin()) - 1;
+  for (std::size_t run = first_run; run < starts.size(); ++run) {
+    const std::size_t first = std::max(starts[run], first_row_);
+    if (first >= window_end_) break;
     const std::size_t end =
-        run + 1 < rows_.run_starts_.size() ? rows_.run_starts_[run + 1] : rows_.rows();
+        std::min(run + 1 < starts.size() ? starts[run + 1] : end_row_, end_row_);
     const std::int64_t oldest = ages_end(end) - options_.forgetting.reach();
     const std::size_t all = end - first - shift_;
-    const std::size_t steps = std::min(all, rows_end - first);
+    const std::size_t steps = std::min(all, window_end_ - first);
     seams = seams || steps > kBlock;
-    const bool continued = run == 0 && !options_.first_belief.empty();
+    const bool continued = run == first_run && !options_.first_belief.empty();
     std::size_t done = 0;
     bool forgotten = false;
     do {  // a run of one row in `before` timing is a block of no steps
@@ -326,21 +331,21 @@ void LikelihoodPassRunner::close_batch(TaskResult& result, std::int64_t& steps) 
 // The largest entries by which emissions were divided, over all steps.
 double LikelihoodPassRunner::log_scale() const {
   // Rows of a window that belong to the windows before and behind it do not count.
-  std::size_t end = rows_.rows() - options_.rows_ahead;
-  const bool crosses = shift_ == 1 && end < rows_.rows() &&
+  std::size_t end = window_end_;
+  const bool crosses = shift_ == 1 && end < end_row_ &&
                        !std::binary_search(rows_.run_starts_.begin(), rows_.run_starts_.end(), end);
   if (crosses) ++end;
-  const std::size_t first = shift_ == 1 && !options_.first_belief.empty() ? 1 : 0;
+  const std::size_t first = first_row_ + (shift_ == 1 && !options_.first_belief.empty() ? 1 : 0);
   double sum = 0.0;
   if (rows_.vectors_) {
     for (std::size_t row = first; row < end; ++row) sum += rows_.row_log_largest_[row];
     return sum;
   }
-  std::vector<std::int64_t> counts = rows_.code_counts_;
-  for (std::size_t row = end; row < rows_.rows(); ++row) --counts[rows_.codes_[row]];
-  if (first == 1) --counts[rows_.codes_[0]];
-  for (std::size_t code = 0; code < counts.size(); ++code) {
-    if (counts[code] > 0) sum += static_cast<double>(counts[code]) * log_largest_of(code);
+  const std::vector<std::int64_t> until = rows_.codes_before(end);
+  const std::vector<std::int64_t> before = rows_.codes_before(first);
+  for (std::size_t code = 0; code < until.size(); ++code) {
+    const std::int64_t count = until[code] - before[code];
+    if (count > 0) sum += static_cast<double>(count) * log_largest_of(code);
   }
   return sum;
 }

@@ -18,11 +18,10 @@ double LikelihoodPassRunner::weight_of(const Block& block, std::size_t first,
 // Behind the row of age 0: the end of the log, or of the run that ends before row `run_end` of the
 // window. Rows are counted in the window, beyond it too.
 std::int64_t LikelihoodPassRunner::ages_end(std::size_t run_end) const {
-  const std::size_t window_end = rows_.rows() - options_.rows_ahead;
-  if (options_.forgetting.by_run() && run_end <= window_end && run_end < rows_.rows()) {
+  if (options_.forgetting.by_run() && run_end <= window_end_ && run_end < end_row_) {
     return static_cast<std::int64_t>(run_end);
   }
-  return static_cast<std::int64_t>(window_end) + options_.rows_behind;
+  return static_cast<std::int64_t>(window_end_) + options_.rows_behind;
 }
 
 // As run_steps(), stretch by stretch, each with its weight. A step counts as the row it starts at.

@@ -30,15 +30,60 @@ void append_to(TransitionLikelihood& rows, Action action, Observation observatio
 
 }  // namespace
 
-// Reads the source once more and hands out windows of rows.
+// Some consecutive rows of `rows` with those ahead of them.
+struct RowLikelihood::Window {
+  const TransitionLikelihood* rows;
+  std::size_t first;
+  std::size_t end;  // of the rows ahead, too
+  std::size_t rows_ahead;
+  bool continues;  // the first row does not start a run
+};
+
+// All rows in windows, the same ones in memory and from files.
 class RowLikelihood::Windows {
  public:
-  explicit Windows(const RowLikelihood& log) : source_(*log.source_), window_(log.likelihood_) {
+  virtual ~Windows() = default;
+  // False at the end.
+  virtual bool next(Window& window) = 0;
+  [[nodiscard]] virtual std::int64_t rows_read() const = 0;
+
+ protected:
+  // How many of `rows` that are left are the next window's own: all, where few remain ahead.
+  static std::size_t own_rows(std::size_t rows) {
+    return rows < kWindowRows + kRowsAhead ? rows : kWindowRows;
+  }
+};
+
+class RowLikelihood::StoredWindows final : public Windows {
+ public:
+  explicit StoredWindows(const TransitionLikelihood& rows) : rows_(rows) {}
+
+  bool next(Window& window) override {
+    const std::size_t left = rows_.rows() - done_;
+    if (left == 0) return false;
+    const std::size_t own = own_rows(left);
+    window = {&rows_, done_, done_ + std::min(left, own + kRowsAhead), 0, false};
+    window.rows_ahead = window.end - window.first - own;
+    const auto starts = rows_.run_starts();
+    window.continues = !std::binary_search(starts.begin(), starts.end(), done_);
+    done_ += own;
+    return true;
+  }
+  [[nodiscard]] std::int64_t rows_read() const override { return static_cast<std::int64_t>(done_); }
+
+ private:
+  const TransitionLikelihood& rows_;
+  std::size_t done_ = 0;
+};
+
+// Reads the source once more.
+class RowLikelihood::ReadWindows final : public Windows {
+ public:
+  explicit ReadWindows(const RowLikelihood& log) : source_(*log.source_), window_(log.likelihood_) {
     source_.rewind();
   }
 
-  // The next window with its rows ahead; null at the end.
-  const TransitionLikelihood* next(std::size_t& rows_ahead, bool& continues) {
+  bool next(Window& window) override {
     actions_.erase(actions_.begin(), actions_.begin() + static_cast<std::ptrdiff_t>(used_));
     observations_.erase(observations_.begin(),
                         observations_.begin() + static_cast<std::ptrdiff_t>(used_));
@@ -47,21 +92,20 @@ class RowLikelihood::Windows {
                        likelihoods_.begin() + static_cast<std::ptrdiff_t>(used_ * width_));
     while (actions_.size() < kWindowRows + kRowsAhead && read_block()) {
     }
-    if (actions_.empty()) return nullptr;
-    used_ = actions_.size() < kWindowRows + kRowsAhead ? actions_.size() : kWindowRows;
+    if (actions_.empty()) return false;
+    used_ = own_rows(actions_.size());
     const std::size_t end = std::min(actions_.size(), used_ + kRowsAhead);
-    rows_ahead = end - used_;
-    continues = starts_.front() == 0;
+    window = {&window_, 0, end, end - used_, starts_.front() == 0};
     window_.clear();
     for (std::size_t t = 0; t < end; ++t) {
       if (starts_[t] != 0) window_.start_run();
       append_to(window_, actions_[t], observations_[t],
                 std::span(likelihoods_).subspan(t * width_, width_));
     }
-    return &window_;
+    return true;
   }
 
-  [[nodiscard]] std::int64_t rows_read() const { return rows_read_; }
+  [[nodiscard]] std::int64_t rows_read() const override { return rows_read_; }
 
  private:
   bool read_block() {
@@ -173,9 +217,28 @@ void RowLikelihood::end_run() {
   }
 }
 
+std::unique_ptr<RowLikelihood::Windows> RowLikelihood::windows() const {
+  if (in_memory_) return std::make_unique<StoredWindows>(likelihood_);
+  return std::make_unique<ReadWindows>(*this);
+}
+
+// Rows after the first `done`: of the run that the last of these is of, or of all.
+std::int64_t RowLikelihood::rows_behind(std::int64_t done, const Forgetting& forgetting) const {
+  if (!forgetting.by_run()) return rows_ - done;
+  if (in_memory_) {
+    const auto starts = likelihood_.run_starts();
+    const auto next = std::lower_bound(starts.begin(), starts.end(), done);
+    return next == starts.end() ? rows_ - done : static_cast<std::int64_t>(*next) - done;
+  }
+  const auto window = static_cast<std::size_t>(done) / kWindowRows - 1;
+  return (window < run_ends_.size() ? run_ends_[window] : rows_) - done;
+}
+
 LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const PassOptions& options,
                                    Parallelism parallelism) const {
-  if (in_memory_) return likelihood_.pass(transition, options, parallelism);
+  if (in_memory_ && likelihood_.rows() < kWindowRows + kRowsAhead) {
+    return likelihood_.pass(transition, options, parallelism);  // one window
+  }
   LikelihoodPass total;
   total.log_likelihood = 0.0;
   total.score.assign(transition.values().size(), 0.0);
@@ -186,21 +249,20 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
                                  0.0);
   }
   PassOptions part = options;
-  const auto windows = rows_ / static_cast<std::int64_t>(kWindowRows) + 1;
+  const auto num_windows = rows_ / static_cast<std::int64_t>(kWindowRows) + 1;
   if (options.batches > 0) {
-    part.batches = static_cast<int>((options.batches + windows - 1) / windows);
+    part.batches = static_cast<int>((options.batches + num_windows - 1) / num_windows);
   }
-  Windows reader(*this);
-  bool continues = false;
+  const std::unique_ptr<Windows> reader = windows();
   std::int64_t done = 0;
-  std::size_t index = 0;
-  while (const TransitionLikelihood* window = reader.next(part.rows_ahead, continues)) {
-    if (!continues) part.first_belief.clear();
-    done += static_cast<std::int64_t>(window->rows() - part.rows_ahead);
-    const bool by_run = options.forgetting.by_run() && index < run_ends_.size();
-    part.rows_behind = part.rows_ahead == 0 ? 0 : (by_run ? run_ends_[index] : rows_) - done;
-    ++index;
-    const LikelihoodPass pass = window->pass(transition, part, parallelism);
+  for (Window window{}; reader->next(window);) {
+    if (!window.continues) part.first_belief.clear();
+    part.first_row = window.first;
+    part.end_row = window.end;
+    part.rows_ahead = window.rows_ahead;
+    done += static_cast<std::int64_t>(window.end - window.first - window.rows_ahead);
+    part.rows_behind = window.rows_ahead == 0 ? 0 : rows_behind(done, options.forgetting);
+    const LikelihoodPass pass = window.rows->pass(transition, part, parallelism);
     total.log_likelihood += pass.log_likelihood;
     for (std::size_t i = 0; i < total.score.size(); ++i) {
       total.score[i] += pass.score[i];
@@ -224,11 +286,11 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
     std::fill(total.score.begin(), total.score.end(), 0.0);
     std::fill(total.counts.begin(), total.counts.end(), 0.0);
     std::fill(total.emission_counts.begin(), total.emission_counts.end(), 0.0);
-  } else if (reader.rows_read() != rows_) {
+  } else if (reader->rows_read() != rows_) {
     throw IoError(
         fmt::format("{}: {} rows where {} were read at first; a log must not change "
                     "while it is estimated from",
-                    source_->name(), reader.rows_read(), rows_));
+                    source_->name(), reader->rows_read(), rows_));
   }
   return total;
 }
@@ -244,11 +306,9 @@ void RowLikelihood::visit_rows(
     }
   };
   if (in_memory_) return visit(likelihood_, likelihood_.rows(), false);
-  Windows reader(*this);
-  std::size_t rows_ahead = 0;
-  bool continues = false;
-  while (const TransitionLikelihood* window = reader.next(rows_ahead, continues)) {
-    visit(*window, window->rows() - rows_ahead, continues);
+  ReadWindows reader(*this);
+  for (Window window{}; reader.next(window);) {
+    visit(*window.rows, window.end - window.rows_ahead, window.continues);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -48,8 +49,8 @@ class RowLikelihood {
   /// All rows, while they are in memory.
   [[nodiscard]] const TransitionLikelihood& stored() const { return likelihood_; }
 
-  /// One pass over all rows; the same values in memory and from files, up to rounding. Throws
-  /// IoError when a file has changed since it was read first.
+  /// One pass over all rows, to the bit the same in memory and from files. Throws IoError when a
+  /// file has changed since it was read first.
   [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
                                     Parallelism parallelism) const;
 
@@ -67,7 +68,10 @@ class RowLikelihood {
   void load(ByteReader& in);
 
  private:
+  struct Window;
   class Windows;
+  class StoredWindows;
+  class ReadWindows;
 
   RowLikelihood(TransitionLikelihood likelihood, std::size_t memory_limit);
 
@@ -75,6 +79,8 @@ class RowLikelihood {
   void add(const RowBlock& rows, const RowSource* from, std::size_t first);
   void append_row(const RowBlock& rows, std::size_t t);
   void end_run();
+  [[nodiscard]] std::unique_ptr<Windows> windows() const;
+  [[nodiscard]] std::int64_t rows_behind(std::int64_t done, const Forgetting& forgetting) const;
 
   std::size_t memory_limit_;
   RowSource* source_ = nullptr;

@@ -9,6 +9,12 @@
 
 namespace oas {
 
+namespace {
+
+constexpr std::size_t kMarkRows = std::size_t{1} << 17;
+
+}  // namespace
+
 detail::EmissionTable::EmissionTable(const ObservationModel& sensors, int stride) {
   const int num_observations = sensors.num_observations();
   for (Action a{0}; a < sensors.num_actions(); ++a) {
@@ -76,6 +82,9 @@ void TransitionLikelihood::append_code(std::uint32_t code) {
   new_run_ = false;
   codes_.push_back(code);
   ++code_counts_[code];
+  if (codes_.size() % kMarkRows == 0) {
+    marks_.insert(marks_.end(), code_counts_.begin(), code_counts_.end());
+  }
 }
 
 void TransitionLikelihood::append(Action action, std::span<const double> likelihoods) {
@@ -164,6 +173,7 @@ void TransitionLikelihood::clear() {
   row_log_largest_.clear();
   missing_vectors_ = 0;
   code_counts_.assign(code_counts_.size(), 0);
+  marks_.clear();
   new_run_ = true;
 }
 
@@ -200,6 +210,17 @@ std::vector<std::int64_t> TransitionLikelihood::transitions() const {
   return counts;
 }
 
+std::vector<std::int64_t> TransitionLikelihood::codes_before(std::size_t end) const {
+  if (end == rows()) return code_counts_;
+  std::vector<std::int64_t> counts(code_counts_.size(), 0);
+  const std::size_t mark = end / kMarkRows;
+  if (mark > 0) {
+    std::copy_n(marks_.data() + (mark - 1) * counts.size(), counts.size(), counts.begin());
+  }
+  for (std::size_t row = mark * kMarkRows; row < end; ++row) ++counts[codes_[row]];
+  return counts;
+}
+
 LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
                                           const PassOptions& options,
                                           Parallelism parallelism) const {
@@ -211,8 +232,11 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
     OAS_REQUIRE(row < static_cast<std::size_t>(num_states_ * num_actions_),
                 "never_left names row {} of {}", row, num_states_ * num_actions_);
   }
-  OAS_REQUIRE(options.rows_ahead == 0 || options.rows_ahead < rows(),
-              "{} rows ahead, but only {} rows", options.rows_ahead, rows());
+  const std::size_t end_row = std::min(options.end_row, rows());
+  OAS_REQUIRE(options.first_row <= end_row, "rows {} to {} of {}", options.first_row,
+              options.end_row, rows());
+  OAS_REQUIRE(options.rows_ahead == 0 || options.rows_ahead < end_row - options.first_row,
+              "{} rows ahead, but only {} rows", options.rows_ahead, end_row - options.first_row);
   OAS_REQUIRE(options.first_belief.empty() ||
                   options.first_belief.size() == static_cast<std::size_t>(num_states_),
               "a first belief over {} states for {}", options.first_belief.size(), num_states_);

@@ -76,7 +76,11 @@ struct PassOptions {
   /// that. Their scores and counts are 0. Ascending.
   std::vector<std::size_t> never_left;
 
-  /// A log too large for the memory is passed window by window. The first run of a window is then
+  /// Rows first_row … end_row-1 alone; the end of all rows counts where it comes before.
+  std::size_t first_row = 0;
+  std::size_t end_row = std::numeric_limits<std::size_t>::max();
+
+  /// A long log is passed window by window. The first run of a window is then
   /// the continuation of the run before, whose LikelihoodPass::last_belief this is; empty: it
   /// starts anew.
   std::vector<double> first_belief;
@@ -185,6 +189,8 @@ class TransitionLikelihood {
   friend class LikelihoodPassRunner;
 
   [[nodiscard]] std::uint32_t code(Action action, Observation observation) const;
+  // [code]: rows of that code before row `end`.
+  [[nodiscard]] std::vector<std::int64_t> codes_before(std::size_t end) const;
   void append_code(std::uint32_t code);
 
   int num_states_;
@@ -195,6 +201,7 @@ class TransitionLikelihood {
   std::vector<double> start_;  // [stride]
   detail::EmissionTable emission_;
   std::vector<std::int64_t> code_counts_;  // [code]: rows of that code
+  std::vector<std::int64_t> marks_;        // the same now and then, so that windows need not count
   detail::PackedCodes codes_;              // action · (O + 1) + observation; O: missing
   std::vector<std::size_t> run_starts_;
   bool new_run_ = true;

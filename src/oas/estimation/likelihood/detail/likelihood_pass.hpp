@@ -127,6 +127,9 @@ class LikelihoodPassRunner {
   const TransitionLikelihood& rows_;
   const TransitionModel& transition_model_;
   const PassOptions& options_;
+  std::size_t first_row_;
+  std::size_t end_row_;     // of what is looked at
+  std::size_t window_end_;  // without the rows ahead
   Parallelism parallelism_;
   const detail::LikelihoodKernels& kernels_;
   std::size_t stride_;
