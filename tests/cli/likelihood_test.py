@@ -7,6 +7,24 @@ from support import CliCase
 
 
 class Likelihood(CliCase):
+    def test_a_row_that_the_start_rules_out_is_named(self):
+        """Finite and real-valued, in memory and read again."""
+        finite = {"format": "oas-model/1", "timing": "before", "states": ["a", "b"],
+                  "actions": ["x"], "observations": ["o", "p"], "start": [1, 0],
+                  "observation": [[[1, 0], [0, 1]]]}
+        boxes = [{"kind": "table", "edges": [low, low + 1], "probability": [1]} for low in (0, 2)]
+        real = dict(finite, observations={"dimension": 1}, density=[boxes])
+        del real["observation"]
+        self.write("finite.json", json.dumps(finite))
+        self.write("real.json", json.dumps(real))
+        self.write("finite.csv", "run,action,observation\n1,x,o\n1,x,p\n2,x,p\n")
+        self.write("real.csv", "run,action,observation\n1,x,0.5\n1,x,2.5\n2,x,2.5\n")
+        for kind in ("finite", "real"):
+            for options in (("--estimator", "oas-ml"), ("--estimator", "em", "--memory", 0),
+                            ("--estimator", "gibbs")):
+                self.bad("estimate", f"{kind}.json", f"{kind}.csv", *options,
+                         says=[f"{kind}.csv:4:", "row 3", "the start rules it out"])
+
     def test_beats_the_moments(self):
         self.good("simulate", "machine-maintenance", "--steps", 200000, "-o", "log.csv")
         errors = {}
@@ -26,7 +44,7 @@ class Likelihood(CliCase):
         about = json.loads(self.read("a.json"))["estimate"]
         self.assertLess(about["log_likelihood"], 0)
         self.assertGreater(about["fit_p_value"], 1e-4)
-        self.assertLess(about["passes"], 100)
+        self.assertLess(about["passes"], 50)  # 42
 
     def test_pipes(self):
         """A pipe is fine as long as its rows fit into the memory allowed."""

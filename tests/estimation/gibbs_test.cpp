@@ -217,7 +217,7 @@ TEST(Gibbs, NamesTheRowThatCannotHappen) {
     static_cast<void>(gibbs(sure, runs, 100));
     FAIL();
   } catch (const InvalidArgument& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("row 1: this row cannot happen"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("row 1: after the rows before it, observation"));
   }
 }
 

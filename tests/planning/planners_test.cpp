@@ -62,6 +62,13 @@ TEST(Planners, KeepTheContract) {
   }
 }
 
+TEST(Planners, RefuseRewardsThatCannotBeSummedUp) {
+  PomdpParts parts = planner_model(2).parts();
+  parts.reward = Reward::by_action_state({1e308, -1e308, 0.0, 0.0});
+  EXPECT_THAT([&] { static_cast<void>(make_plan(Pomdp(parts))); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("rewards must lie within ±1e+100")));
+}
+
 TEST(Planners, OnlyThoseOnAGridLookAtItsResolution) {
   for (const PlannerInfo& info : planners()) {
     SCOPED_TRACE(info.name);

@@ -12,6 +12,8 @@ namespace oas {
 
 namespace {
 
+constexpr double kLargestReward = 1e100;  // sums and squares of more would not be finite
+
 // Refines `plan` (already certified) until the gap is closed or nothing may grow any more.
 void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& options,
                Parallelism parallelism) {
@@ -81,7 +83,10 @@ void certify(Plan& plan, const SimulationOptions& options, Parallelism paralleli
 
 Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {
   options.validate(model);
-  static_cast<void>(model.transition());
+  const double largest = model.expected_reward().cwiseAbs().maxCoeff();
+  OAS_REQUIRE(largest <= kLargestReward,
+              "the reward {} is too large to be summed up; rewards must lie within ±{}", largest,
+              kLargestReward);
   const PlannerInfo& planner = choose_planner(model, options);
   Plan plan = planner.make(model, options, parallelism);
   certify(plan, options.simulation, parallelism);

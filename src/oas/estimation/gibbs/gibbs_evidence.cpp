@@ -27,7 +27,7 @@ constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
 struct Draws {
   std::vector<double> transition;  // [draw][a][s][s']
   std::vector<double> counts;      // [a][s][s'], summed over draws
-  std::optional<std::size_t> impossible;
+  bool impossible = false;
 };
 
 // Paths given T, T given paths.
@@ -49,7 +49,7 @@ class GibbsChain {
     draws.counts.assign(counts_.size(), 0.0);
     draws.transition.reserve(keep * counts_.size());
     for (std::size_t sweep = 0; sweep < keep + keep / kWarmUp; ++sweep) {
-      draws.impossible = sampler_.sample(transition_, rng_, counts_);
+      draws.impossible = !sampler_.sample(transition_, rng_, counts_);
       if (draws.impossible) return draws;
       draw_transition();
       if (progress) progress(static_cast<std::int64_t>(rows_.rows()));
@@ -230,13 +230,9 @@ std::vector<Draws> GibbsBody::draw(const EstimateOptions& options) const {
     GibbsChain chain(rows_.stored(), Rng(options_.stream, c * kDrawsOfChain));
     chains[c] = chain.run(keep, options.progress);
   });
-  if (const auto row = chains.front().impossible) {
-    const std::string message =
-        "this row cannot happen after those before it, whatever the "
-        "dynamics: the sensors and the start rule it out";
-    if (rows_.source() != nullptr)
-      rows_.source()->fail_at(static_cast<std::int64_t>(*row), message);
-    throw_invalid_argument(fmt::format("row {}: {}", *row + 1, message));
+  if (chains.front().impossible) {
+    rows_.require_possible(TransitionModel::uniform(chain().num_states(), chain().num_actions()),
+                           kAnyTransition, options.parallelism);
   }
   return chains;
 }

@@ -22,8 +22,7 @@ PathSampler::PathSampler(const TransitionLikelihood& rows)
       belief_(states_),
       weights_(states_) {}
 
-std::optional<std::size_t> PathSampler::sample(std::span<const double> transition, Rng& rng,
-                                               std::span<double> counts) {
+bool PathSampler::sample(std::span<const double> transition, Rng& rng, std::span<double> counts) {
   OAS_REQUIRE(transition.size() == columns_.size() && counts.size() == columns_.size(),
               "{} probabilities and {} counts for {} entries", transition.size(), counts.size(),
               columns_.size());
@@ -36,9 +35,9 @@ std::optional<std::size_t> PathSampler::sample(std::span<const double> transitio
   }
   std::fill(counts.begin(), counts.end(), 0.0);
   for (std::size_t run = 0; run < rows_.runs(); ++run) {
-    if (const auto impossible = sample_run(chain(run), rng, counts)) return impossible;
+    if (!sample_run(chain(run), rng, counts)) return false;
   }
-  return {};
+  return true;
 }
 
 PathSampler::Chain PathSampler::chain(std::size_t run) const {
@@ -73,15 +72,14 @@ bool PathSampler::filter(const Chain& chain, std::size_t k, const double* before
 
 // Forward once for the belief before each block of states; then, from the last block to the first,
 // forward once more within the block and backward drawing states.
-std::optional<std::size_t> PathSampler::sample_run(const Chain& chain, Rng& rng,
-                                                   std::span<double> counts) {
+bool PathSampler::sample_run(const Chain& chain, Rng& rng, std::span<double> counts) {
   const std::size_t blocks = (chain.states + kStatesOfBlock - 1) / kStatesOfBlock;
   checkpoints_.resize(blocks * states_);
   for (std::size_t k = 0; k < chain.states; ++k) {
     if (k % kStatesOfBlock == 0) {
       std::copy_n(belief_.begin(), states_, checkpoints_.data() + k / kStatesOfBlock * states_);
     }
-    if (!filter(chain, k, belief_.data(), weights_.data())) return chain.first_row + k - shift_;
+    if (!filter(chain, k, belief_.data(), weights_.data())) return false;
     belief_.swap(weights_);
   }
   std::size_t next = 0;
@@ -108,7 +106,7 @@ std::optional<std::size_t> PathSampler::sample_run(const Chain& chain, Rng& rng,
       next = state;
     }
   }
-  return {};
+  return true;
 }
 
 }  // namespace oas

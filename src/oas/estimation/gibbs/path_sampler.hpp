@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,10 +18,9 @@ class PathSampler {
   explicit PathSampler(const TransitionLikelihood& rows);
 
   /// Draws one path for every run, and sets counts[a][s][s'] to the transitions on it. That of the
-  /// last row of a run in `before` timing, of which nothing is seen, is not drawn. Returns the
-  /// first row that cannot happen given those before it; none: all can.
-  [[nodiscard]] std::optional<std::size_t> sample(std::span<const double> transition, Rng& rng,
-                                                  std::span<double> counts);
+  /// last row of a run in `before` timing, of which nothing is seen, is not drawn. False: the rows
+  /// cannot happen.
+  [[nodiscard]] bool sample(std::span<const double> transition, Rng& rng, std::span<double> counts);
 
  private:
   // A run as a chain x_0, x_1, …: the first state has the start's distribution, and state k brings
@@ -36,8 +34,7 @@ class PathSampler {
   [[nodiscard]] Chain chain(std::size_t run) const;
   // Filtered belief in state k from that in state k - 1; false: impossible.
   [[nodiscard]] bool filter(const Chain& chain, std::size_t k, const double* before, double* after);
-  [[nodiscard]] std::optional<std::size_t> sample_run(const Chain& chain, Rng& rng,
-                                                      std::span<double> counts);
+  [[nodiscard]] bool sample_run(const Chain& chain, Rng& rng, std::span<double> counts);
   // [s]: T_action(s, next).
   [[nodiscard]] const double* column(std::size_t action, std::size_t next) const {
     return columns_.data() + (action * states_ + next) * states_;

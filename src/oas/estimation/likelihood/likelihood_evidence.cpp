@@ -1,4 +1,3 @@
-#include "oas/belief/filter.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
@@ -109,30 +108,6 @@ class SoftStart final : public StartMoments {
   Pomdp chain_;
   std::optional<SoftMoments> moments_;  // none: too many symbols
 };
-
-// Throws naming the first row that cannot happen under any transition model of the structure.
-void require_possible(const RowLikelihood& rows, const Pomdp& model,
-                      const TransitionStructure& structure, Parallelism parallelism) {
-  const TransitionModel uniform = TransitionModel::uniform(model.num_states(), model.num_actions());
-  const TransitionModel inside = structure.expand(structure.reduce(uniform));
-  if (rows.pass(inside, {}, parallelism).possible()) return;
-  BeliefFilter filter(model.with_transition(inside));
-  std::int64_t index = 0;
-  std::string message;
-  rows.visit_rows([&](Action action, Observation observation, bool starts_run) {
-    if (!message.empty()) return;
-    if (starts_run) filter.reset();
-    ++index;
-    if (filter.update(action, observation) > 0.0) return;
-    message = fmt::format(
-        "row {}: after the rows before it, observation '{}' under action '{}' cannot happen with "
-        "the zeros and fixed entries of the structure",
-        index, model.observations()[observation], model.actions()[action]);
-  });
-  OAS_REQUIRE(!message.empty(), "the rows cannot happen under the structure");
-  if (rows.source() != nullptr) rows.source()->fail_at(index - 1, message);
-  throw_invalid_argument(message);
-}
 
 // Keeps the rows, or reads their source again.
 class LikelihoodBody final : public EvidenceBody {
@@ -279,8 +254,13 @@ TransitionEstimate LikelihoodBody::estimate(const EstimateOptions& options) cons
   }
   const std::vector<TransitionModel> starts =
       refine_ ? likelihood_starts(judge, start) : std::vector<TransitionModel>{start};
+  const TransitionModel uniform = TransitionModel::uniform(judge.num_states(), judge.num_actions());
   if (!options.structure.empty()) {
-    require_possible(rows_, judge, options.structure, options.parallelism);
+    rows_.require_possible(options.structure.expand(options.structure.reduce(uniform)),
+                           "with the zeros and fixed entries of the structure",
+                           options.parallelism);
+  } else if (std::find(judge.start().begin(), judge.start().end(), 0.0) != judge.start().end()) {
+    rows_.require_possible(uniform, kAnyTransition, options.parallelism);
   }
   const LikelihoodRows rows = with_forgetting(rows_.rows(options.parallelism, options.progress),
                                               options_.forgetting, rows_.run_lengths());

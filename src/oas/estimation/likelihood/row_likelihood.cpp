@@ -295,21 +295,58 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
   return total;
 }
 
+template <class Receive>
+void RowLikelihood::visit(const Receive& receive) const {
+  const std::unique_ptr<Windows> reader = windows();
+  for (Window window{}; reader->next(window);) {
+    const std::span<const std::size_t> starts = window.rows->run_starts();
+    auto run = std::lower_bound(starts.begin(), starts.end(), window.first);
+    for (std::size_t row = window.first; row < window.end - window.rows_ahead; ++row) {
+      const bool starts_here = run != starts.end() && *run == row;
+      if (starts_here) ++run;
+      receive(*window.rows, row, starts_here && !(window.continues && row == window.first));
+    }
+  }
+}
+
 void RowLikelihood::visit_rows(
     const std::function<void(Action, Observation, bool)>& receive) const {
-  const auto visit = [&](const TransitionLikelihood& rows, std::size_t count, bool continues) {
-    auto run = rows.run_starts().begin();
-    for (std::size_t row = 0; row < count; ++row) {
-      const bool starts = run != rows.run_starts().end() && *run == row;
-      if (starts) ++run;
-      receive(rows.action(row), rows.observation(row), starts && !(continues && row == 0));
+  visit([&](const TransitionLikelihood& rows, std::size_t row, bool starts_run) {
+    receive(rows.action(row), rows.observation(row), starts_run);
+  });
+}
+
+void RowLikelihood::require_possible(const TransitionModel& transition, std::string_view why,
+                                     Parallelism parallelism) const {
+  if (pass(transition, {}, parallelism).possible()) return;
+  const auto states = static_cast<Eigen::Index>(likelihood_.num_states());
+  Vector belief;
+  std::int64_t index = 0;
+  std::string message;
+  visit([&](const TransitionLikelihood& rows, std::size_t row, bool starts_run) {
+    if (!message.empty()) return;
+    if (starts_run) belief = VectorView(rows.start().data(), states);
+    ++index;
+    const Action action = rows.action(row);
+    const auto step = [&] { belief = transition.matrix(action).transpose() * belief; };
+    if (rows.timing() == Timing::after) step();
+    belief.array() *= VectorView(rows.emission(row).data(), states).array();
+    const double probability = belief.sum();
+    if (!(probability > 0.0)) {
+      const std::string seen =
+          vectors_ ? "this reading"
+                   : fmt::format("observation '{}' under action '{}'",
+                                 observations_[rows.observation(row)], actions_[action]);
+      message =
+          fmt::format("row {}: after the rows before it, {} cannot happen {}", index, seen, why);
+      return;
     }
-  };
-  if (in_memory_) return visit(likelihood_, likelihood_.rows(), false);
-  ReadWindows reader(*this);
-  for (Window window{}; reader.next(window);) {
-    visit(*window.rows, window.end - window.rows_ahead, window.continues);
-  }
+    belief /= probability;
+    if (rows.timing() == Timing::before) step();
+  });
+  OAS_REQUIRE(!message.empty(), "the rows cannot happen {}", why);
+  if (source_ != nullptr) source_->fail_at(index - 1, message);
+  detail::throw_invalid_argument(message);
 }
 
 LikelihoodRows RowLikelihood::rows(Parallelism parallelism, RowsRead progress) const {

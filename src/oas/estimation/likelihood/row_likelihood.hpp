@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@
 #include "oas/model/row_source.hpp"
 
 namespace oas {
+
+/// Why a row that has probability 0 under a transition model without zeros cannot happen.
+inline constexpr std::string_view kAnyTransition = "whatever the dynamics: the start rules it out";
 
 /// The likelihood of rows as they come. They are kept in memory, 1 to 4 bytes each, with
 /// real-valued observations 8 (S + 2) or so, as long as they fit; beyond, their source is read
@@ -54,6 +58,11 @@ class RowLikelihood {
   [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
                                     Parallelism parallelism) const;
 
+  /// Throws naming the first row that has probability 0 after those before it, "cannot happen"
+  /// followed by `why`.
+  void require_possible(const TransitionModel& transition, std::string_view why,
+                        Parallelism parallelism) const;
+
   /// Every row in order, with whether it starts a run; real-valued observations are kMissing.
   void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
 
@@ -75,6 +84,9 @@ class RowLikelihood {
 
   RowLikelihood(TransitionLikelihood likelihood, std::size_t memory_limit);
 
+  // Calls receive(rows, row, starts_run) for every row, row `row` of `rows`.
+  template <class Receive>
+  void visit(const Receive& receive) const;
   // Rows first, first + 1, … of the last block of a source, if there is one.
   void add(const RowBlock& rows, const RowSource* from, std::size_t first);
   void append_row(const RowBlock& rows, std::size_t t);

@@ -88,6 +88,9 @@ TransitionEstimate ParticleEstimator::finish(double confidence) const {
       } else if (pairs_[static_cast<std::size_t>(a)] == 0) {
         estimate.flagged.push_back(
             {a, s, "the action was never seen in a pair: this is the prior"});
+      } else if (visits_[static_cast<std::size_t>(a.value() * model_.num_states() + s.value())] <
+                 1.0) {
+        estimate.flagged.push_back({a, s, "it was left less than once: this is the prior"});
       }
     }
   }
