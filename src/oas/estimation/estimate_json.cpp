@@ -128,6 +128,15 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
       about["simultaneous"] = {{"row", region_to_json(estimate.row_region, a, s)},
                                {"all", region_to_json(estimate.joint_region, a, s)}};
     }
+    if (!estimate.draws.empty()) {
+      const auto entries = static_cast<std::size_t>(a) * static_cast<std::size_t>(s * s);
+      Json draws = Json::array();
+      for (std::size_t first = 0; first < estimate.draws.size(); first += entries) {
+        const auto begin = estimate.draws.begin() + static_cast<std::ptrdiff_t>(first);
+        draws.push_back(table3({begin, begin + static_cast<std::ptrdiff_t>(entries)}, a, s));
+      }
+      about["draws"] = std::move(draws);
+    }
   }
   return about;
 }
@@ -154,6 +163,7 @@ EstimateDocument parse_estimate(std::string_view text, const std::string& file) 
                             {},
                             {},
                             {},
+                            {},
                             {}};
   const Json json = parse_json(text, file);
   const JsonView root(json, file);
@@ -171,6 +181,13 @@ EstimateDocument parse_estimate(std::string_view text, const std::string& file) 
       const JsonView regions = about.at("simultaneous");
       document.row_region = region_from_json(regions.at("row"), extents[0], s);
       document.joint_region = region_from_json(regions.at("all"), extents[0], s);
+    }
+    if (about.has("draws")) {
+      const JsonView draws = about.at("draws");
+      for (std::size_t i = 0; i < draws.size(); ++i) {
+        document.draws.emplace_back(s, extents[0], draws.at(i).as_array(extents),
+                                    fmt::format("$.estimate.draws[{}]", i));
+      }
     }
   }
   return document;

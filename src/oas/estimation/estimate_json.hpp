@@ -29,6 +29,7 @@ struct EstimateDocument {
   std::vector<double> upper;
   ConfidenceRegion row_region;  ///< empty in files without simultaneous regions
   ConfidenceRegion joint_region;
+  std::vector<TransitionModel> draws;  ///< from the posterior; empty in files without
 };
 
 /// Reads an estimate or a plain model with transition. Throws ParseError naming file, path, value.

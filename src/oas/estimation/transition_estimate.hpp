@@ -53,6 +53,10 @@ struct TransitionEstimate {
   int resamples = 0;                      ///< of a bootstrap
   int num_batches = 0;  ///< batches (or particles) behind the error bars; 0: from the likelihood
 
+  /// [draw][a][s][s']: transition models drawn from the posterior, so that what is computed from T
+  /// can have error bars, too. Empty: the estimator has none.
+  std::vector<double> draws;
+
   std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
   std::vector<double> alpha;        ///< [a]: σ_S(Z_a)
   std::vector<double> visits;       ///< [a][s]: estimated number of pairs that started in (a,s)

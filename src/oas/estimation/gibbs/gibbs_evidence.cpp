@@ -16,11 +16,12 @@ namespace oas::detail {
 namespace {
 
 constexpr int kChains = 4;
-constexpr int kWarmUp = 2;               // a chain is warm after this part of its draws: a half
-constexpr double kDirichlet = 1.0;       // prior of every entry: all rows of T are as likely
-constexpr double kApart = 1.1;           // R-hat of chains that have not met
-constexpr double kOneVisit = 1.0;        // of a row: what it takes to be determined
-constexpr double kPoorDeviation = 0.05;  // of an entry, below which a row is determined anyhow
+constexpr std::size_t kDrawsToKeep = 200;  // in the estimate, for what is computed from it
+constexpr int kWarmUp = 2;                 // a chain is warm after this part of its draws: a half
+constexpr double kDirichlet = 1.0;         // prior of every entry: all rows of T are as likely
+constexpr double kApart = 1.1;             // R-hat of chains that have not met
+constexpr double kOneVisit = 1.0;          // of a row: what it takes to be determined
+constexpr double kPoorDeviation = 0.05;    // of an entry, below which a row is determined anyhow
 constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
 
 // What one chain kept.
@@ -94,6 +95,17 @@ class Posterior {
   }
 
   [[nodiscard]] std::size_t size() const { return num_draws_; }
+
+  // Some of the draws, far apart.
+  [[nodiscard]] std::vector<double> some(std::size_t count) const {
+    count = std::min(count, num_draws_);
+    std::vector<double> result;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double* first = values_.data() + (i * num_draws_ / count) * entries_;
+      result.insert(result.end(), first, first + entries_);
+    }
+    return result;
+  }
 
   [[nodiscard]] std::vector<double> quantiles(double level) const {
     const double position = level * static_cast<double>(num_draws_ - 1);
@@ -272,6 +284,7 @@ TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
     means[e] = posterior.mean(e);
     estimate.standard_error[e] = std::sqrt(posterior.variance(e));
   }
+  estimate.draws = posterior.some(kDrawsToKeep);
   set_posterior_intervals([&](double level) { return posterior.quantiles(level); }, estimate);
   estimate.visits.assign(entries / states, 0.0);
   for (const Draws& chain : chains) {
