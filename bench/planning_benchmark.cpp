@@ -66,7 +66,7 @@ BENCHMARK(cold_reference)->Unit(benchmark::kMillisecond);
 void cold_solve(benchmark::State& state) {
   const Pomdp model = cube(3);
   for (auto _ : state) {
-    GridSolver solver(BeliefGrid(3, 50));
+    GridSolver solver(BeliefGrid(3, 50), {1});
     benchmark::DoNotOptimize(solver.solve(model, agent_options()).largest_increment);
   }
 }
@@ -75,7 +75,7 @@ BENCHMARK(cold_solve)->Unit(benchmark::kMillisecond);
 void warm_solve(benchmark::State& state) {
   const Pomdp model = cube(3);
   const Pomdp other = changed(model);
-  GridSolver solver(BeliefGrid(3, 50));
+  GridSolver solver(BeliefGrid(3, 50), {1});
   solver.solve(model, agent_options());
   bool flip = false;
   for (auto _ : state) {
@@ -102,16 +102,16 @@ void extended(benchmark::State& state) {
   options.rvi = agent_options();
   options.max_members = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(
-        extended_value_iteration(ConfidenceSet::uniform(model, 0.1), BeliefGrid(3, 50), options)
-            .gain_bound);
+    benchmark::DoNotOptimize(extended_value_iteration(ConfidenceSet::uniform(model, 0.1),
+                                                      BeliefGrid(3, 50), options, {1})
+                                 .gain_bound);
   }
 }
 BENCHMARK(extended)->Unit(benchmark::kMillisecond);
 
 void look_ahead(benchmark::State& state) {
   const Pomdp model = cube(3);
-  GridSolver solver(BeliefGrid(3, 50));
+  GridSolver solver(BeliefGrid(3, 50), {1});
   LookAhead ahead(model, solver.grid(), solver.solve(model).bias);
   const std::vector<double> belief = {0.2, 0.5, 0.3};
   for (auto _ : state) benchmark::DoNotOptimize(ahead.greedy(belief));

@@ -25,8 +25,9 @@ struct CompareArguments {
 };
 
 // Share of the true entries that lie inside the estimate's intervals.
-std::optional<double> coverage(const Pomdp& truth, const EstimateDocument& estimate) {
-  if (estimate.confidence <= 0.0) return std::nullopt;
+std::optional<double> coverage(const Pomdp& truth, const EstimateDocument& document) {
+  if (!document.has_intervals()) return std::nullopt;
+  const TransitionEstimate& estimate = *document.estimate;
   const auto values = truth.transition().values();
   std::size_t inside = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -106,7 +107,7 @@ void run_compare(const CompareArguments& options) {
   std::string text = actions.text() + "\n" + rows.text();
   if (covered) {
     text += fmt::format("\nthe {:.0f} % intervals hold {:.0f} % of the true entries\n",
-                        100.0 * document->confidence, 100.0 * *covered);
+                        100.0 * document->estimate->confidence, 100.0 * *covered);
   }
   print(options.common, text);
 }

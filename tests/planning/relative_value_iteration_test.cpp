@@ -272,7 +272,7 @@ TEST(RelativeValueIteration, SweepsAllocateNothing) {
 
 TEST(RelativeValueIteration, RecompilingAllocatesNothingOfTheOrderOfTheGrid) {
   const Pomdp model = test::random_model(sizes(3, 3, 3, Timing::before), 1);
-  GridSolver solver(BeliefGrid(3, 50));
+  GridSolver solver(BeliefGrid(3, 50), {1});
   RviOptions options;
   options.span_tolerance = 5e-3;
   solver.solve(model, options);

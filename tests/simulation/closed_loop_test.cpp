@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/simulation/continuous_loop.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/simulation/run.hpp"
 #include "support/property.hpp"
@@ -103,6 +104,62 @@ TEST(ClosedLoop, TakesAnyAgent) {
   loop.advance(100, rows);
   loop.advance(200, rows);
   EXPECT_EQ(rows, run(model, agent, 300, 5, 4));
+}
+
+// Writes down what happens to it.
+struct Witness {
+  Choice act(Rng& /*rng*/) {
+    *said += "act ";
+    return {Action{0}, 1.0};
+  }
+  void observe(Observation /*observation*/) { *said += "observe "; }
+  std::string* said;
+};
+
+TEST(Play, IsWatchedBetweenTheAnswerAndTheTelling) {
+  Environment environment(test::random_model({}, 3), Rng({1, 0, Role::environment}));
+  Rng rng({1, 0, Role::agent});
+  std::string said;
+  Witness agent{&said};
+  State next = environment.state();
+  oas::play(environment, agent, rng, 2,
+            [&](const Choice& choice, const Environment::Outcome& outcome) {
+              said += "watch ";
+              EXPECT_EQ(choice.action, 0);
+              EXPECT_EQ(outcome.state, next);
+              next = environment.state();
+            });
+  EXPECT_THAT(said, StrEq("act watch observe act watch observe "));
+  oas::play(environment, agent, rng, 0, [](const Choice&, const Environment::Outcome&) {});
+  EXPECT_EQ(environment.state(), next);
+}
+
+// Policies that do not look at observations play alike whatever these are, on the agent's stream;
+// readings follow the state that the timing says.
+TEST(ContinuousLoop, SharesPoliciesAndDynamicsWithFiniteModels) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    const Pomdp chain = test::random_model({.num_states = 2, .timing = timing}, 5);
+    std::vector<VectorDensity> densities;
+    for (int i = 0; i < 4; ++i) {
+      densities.emplace_back(VectorDensity({Density::gaussian(100.0 * (i % 2), 0.1)}));
+    }
+    const ContinuousPomdp model(chain, DensitySensors(2, 2, densities));
+    for (const char* name : {"uniform", "round-robin"}) {
+      Trajectory rows;
+      std::vector<double> readings;
+      ContinuousLoop loop(model, named(name), 7, 2);
+      loop.advance(30, rows, readings);
+      loop.advance(70, rows, readings);
+      const Trajectory finite = play(chain, name, 100, 7, 2);
+      EXPECT_EQ(rows.actions, finite.actions);
+      EXPECT_EQ(rows.propensities, finite.propensities);
+      EXPECT_EQ(rows.states, finite.states);  // one number each for state and observation
+      const std::size_t shift = timing == Timing::after ? 1 : 0;
+      for (std::size_t t = 0; t + shift < rows.size(); ++t) {
+        EXPECT_NEAR(readings[t], 100.0 * rows.states[t + shift], 2.0);
+      }
+    }
+  }
 }
 
 TEST(ClosedLoop, FillsEveryColumn) {

@@ -13,6 +13,8 @@ CODE = {".hpp", ".cpp", ".h", ".py", ".cmake", ".in"}
 TEXT = {".md", ".toml"}
 MAX_LINES = 450
 MAX_COLUMNS = 100
+# One default for all (core/parallel.hpp).
+OTHER_PARALLELISM = re.compile(r"\bParallelism(\s+\w+)?\s*=\s*(?!\{\})[^=\s]")
 
 
 def is_script(path):
@@ -29,7 +31,7 @@ def kind(path):
     return "code" if not path.suffix and is_script(path) else None
 
 
-def code_faults(lines):
+def code_faults(path, lines):
     if len(lines) > MAX_LINES:
         yield len(lines), f"{len(lines)} lines, more than {MAX_LINES}"
     for number, line in enumerate(lines, start=1):
@@ -37,6 +39,8 @@ def code_faults(lines):
             yield number, f"{len(line)} columns, more than {MAX_COLUMNS}"
         if "\t" in line:
             yield number, "tab"
+        if path.suffix == ".hpp" and OTHER_PARALLELISM.search(line):
+            yield number, "a default of Parallelism other than {}"
 
 
 def text_faults(text):
@@ -59,7 +63,7 @@ def file_faults(path):
         return
     yield from text_faults(text)
     if which == "code":
-        yield from code_faults(text.splitlines())
+        yield from code_faults(path, text.splitlines())
 
 
 def unlisted_faults(root):

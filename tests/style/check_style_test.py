@@ -37,6 +37,13 @@ class CheckStyle(unittest.TestCase):
             self.assertEqual(len(found), 1, found)
             self.assertIn(expected, found[0])
 
+    def test_parallelism_has_one_default(self):
+        for default, count in (("{}", 0), ("{1}", 1), ("Parallelism{1}", 1), ("one_thread", 1)):
+            text = f"void f(Parallelism parallelism = {default});\n".encode()
+            found = self.faults_of("src/oas/core/x.hpp", text, "HEADERS x.hpp)\n")
+            self.assertEqual(len(found), count, found)
+            self.assertEqual(self.faults_of("tests/core/x.cpp", text), [])
+
     def test_columns_are_characters_not_bytes(self):
         self.assertEqual(self.faults_of("tests/core/x.cpp", "é".encode() * 100 + b"\n"), [])
 

@@ -212,6 +212,83 @@ TEST(RowRadius, CoversEveryRow) {
   EXPECT_THROW(static_cast<void>(row_radius(0.1, 0)), InvalidArgument);
 }
 
+// T_a = (1-k) u + k I for both actions: rows differ by k in total variation, u is stationary; and
+// sensors that tell the state with probability q.
+struct Lazy {
+  SensorReport sensors;
+  ErgodicityReport ergodicity;
+};
+Lazy lazy_chain(int num_states, double keep, double q) {
+  const auto table = [&](double diagonal) {
+    std::vector<double> values;
+    for (int i = 0; i < 2 * num_states * num_states; ++i) {
+      const bool on = i / num_states % num_states == i % num_states;
+      values.push_back(num_states == 1 ? 1.0 : on ? diagonal : (1.0 - diagonal) / (num_states - 1));
+    }
+    return values;
+  };
+  return {
+      analyse_sensors(ObservationModel(num_states, 2, num_states, table(q))),
+      analyse_ergodicity(TransitionModel(num_states, 2, table(keep + (1.0 - keep) / num_states)))};
+}
+
+// With two states α = 2q - 1, d_min = 1/2, ι = 1/2 and λ = k, so that the bound is
+//   n = (1+k)/(1-k) · 4 (2 + 5 log 10) · (2 · 4 / (α² target))².
+TEST(StepsByBound, IsTheLemmaAtTheUniformPolicy) {
+  for (const double keep : {0.0, 0.3, 0.9}) {
+    for (const double target : {0.1, 1.0}) {
+      const Lazy chain = lazy_chain(2, keep, 0.8);
+      const double alpha = 0.6;
+      const double exact = (1.0 + keep) / (1.0 - keep) * 4.0 * (2.0 + 5.0 * std::log(10.0)) *
+                           std::pow(8.0 / (alpha * alpha * target), 2);
+      const auto steps = steps_by_bound(chain.sensors, chain.ergodicity, target);
+      ASSERT_TRUE(steps.has_value());
+      EXPECT_NEAR(*steps, std::ceil(exact), 1.0) << keep;  // rounding may decide about one step
+    }
+  }
+}
+
+// One state: nothing to mix, α = 1, d_min = 1.
+TEST(StepsByBound, OneState) {
+  const Lazy chain = lazy_chain(1, 0.0, 1.0);
+  const auto steps = steps_by_bound(chain.sensors, chain.ergodicity, 0.5);
+  ASSERT_TRUE(steps.has_value());
+  EXPECT_NEAR(*steps, 2.0 * (2.0 + 5.0 * std::log(10.0)) * std::pow(2.0 * 2.0 / 0.5, 2), 1.0);
+}
+
+TEST(StepsByBound, NothingWhereNoNumberIsEnough) {
+  const Lazy fine = lazy_chain(2, 0.5, 0.8);
+  const Lazy blind = lazy_chain(2, 0.5, 0.5);
+  EXPECT_FALSE(steps_by_bound(blind.sensors, fine.ergodicity, 0.1).has_value());
+  const Lazy deterministic = lazy_chain(2, 1.0, 0.8);  // two closed classes
+  EXPECT_FALSE(steps_by_bound(fine.sensors, deterministic.ergodicity, 0.1).has_value());
+  const auto absorbing =
+      analyse_ergodicity(TransitionModel(2, 2, {0.5, 0.5, 0, 1, 0.5, 0.5, 0, 1}));
+  EXPECT_FALSE(steps_by_bound(fine.sensors, absorbing, 0.1).has_value());
+  const auto ring = analyse_ergodicity(TransitionModel(2, 2, {0, 1, 1, 0, 0, 1, 1, 0}));
+  EXPECT_FALSE(steps_by_bound(fine.sensors, ring, 0.1).has_value());
+}
+
+// What is not known of a large model is no proof that no number is enough.
+TEST(StepsByBound, UnknownIsNotANumber) {
+  const Lazy fine = lazy_chain(2, 0.5, 0.8);
+  for (double ErgodicityReport::*field :
+       {&ErgodicityReport::state_action_coefficient, &ErgodicityReport::min_stationary}) {
+    ErgodicityReport unknown = fine.ergodicity;
+    unknown.*field = std::numeric_limits<double>::quiet_NaN();
+    const auto steps = steps_by_bound(fine.sensors, unknown, 0.1);
+    ASSERT_TRUE(steps.has_value());
+    EXPECT_TRUE(std::isnan(*steps));
+    EXPECT_FALSE(steps_by_bound(lazy_chain(2, 0.5, 0.5).sensors, unknown, 0.1).has_value());
+  }
+}
+
+TEST(StepsByBound, NeedsAPositiveTarget) {
+  const Lazy fine = lazy_chain(2, 0.5, 0.8);
+  EXPECT_THAT([&] { static_cast<void>(steps_by_bound(fine.sensors, fine.ergodicity, 0.0)); },
+              testing::ThrowsMessage<InvalidArgument>(HasSubstr("target error is 0")));
+}
+
 template <class Inputs>
 void expect_error(Inputs inputs, const std::function<void(Inputs&)>& spoil, const char* message) {
   spoil(inputs);

@@ -6,7 +6,9 @@
 namespace oas {
 
 /// How many threads a call may use; 0 means all cores. The result never depends on it: work is cut
-/// into pieces by size alone and pieces are combined in their order.
+/// into pieces by size alone and pieces are combined in their order. Where a function takes one it
+/// is the same default everywhere, {}: all cores. Code that is itself called from a parallel loop
+/// (agents, tasks of a study) says {1}.
 struct Parallelism {
   int threads = 0;
 };

@@ -1,8 +1,11 @@
 #include "oas/estimation/estimate_json.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
@@ -70,17 +73,6 @@ Json region_to_json(const ConfidenceRegion& region, int actions, int states) {
   return json;
 }
 
-// The factors, of use to people only, are left.
-ConfidenceRegion region_from_json(const JsonView& json, int actions, int states) {
-  ConfidenceRegion region;
-  const std::array<int, 2> rows = {actions, states};
-  const std::array<int, 3> entries = {actions, states, states};
-  region.l1 = json.at("l1").as_array(rows);
-  region.lower = json.at("lower").as_array(entries);
-  region.upper = json.at("upper").as_array(entries);
-  return region;
-}
-
 // [a][s]: whether the row is determined by this estimator.
 Json determined_rows(const Pomdp& model, const TransitionEstimate& estimate) {
   Json table(static_cast<std::size_t>(model.num_actions()),
@@ -101,18 +93,17 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   about["rows"] = estimate.rows;
   about["runs"] = estimate.runs;
   about["missing_observations"] = estimate.missing;
-  if (estimate.log_likelihood) {
-    about["log_likelihood"] = *estimate.log_likelihood;
-    about["passes"] = estimate.passes;
-    if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
-  }
+  if (estimate.log_likelihood) about["log_likelihood"] = *estimate.log_likelihood;
+  if (estimate.passes > 0) about["passes"] = estimate.passes;
+  if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   if (estimate.effective_rows) about["effective_rows"] = *estimate.effective_rows;
   if (estimate.labelled_rows) about["labelled_rows"] = *estimate.labelled_rows;
   if (!estimate.structure.empty()) about["structure"] = estimate.structure;
-  about["pairs"] = estimate.pairs;
-  about["alpha"] = estimate.alpha;
-  about["visits"] = table2(estimate.visits, a, s);
-  about["clipped_share"] = table2(estimate.clipped, a, s);
+  // Empty only in what was read from older files.
+  if (!estimate.pairs.empty()) about["pairs"] = estimate.pairs;
+  if (!estimate.alpha.empty()) about["alpha"] = estimate.alpha;
+  if (!estimate.visits.empty()) about["visits"] = table2(estimate.visits, a, s);
+  if (!estimate.clipped.empty()) about["clipped_share"] = table2(estimate.clipped, a, s);
   about["determined"] = determined_rows(model, estimate);
   about["flagged_rows"] = flagged_rows(model, estimate);
   about["warnings"] = estimate.warnings;
@@ -141,6 +132,168 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   return about;
 }
 
+// null is an unknown number.
+double number_from(const JsonView& json) {
+  return json.json().is_null() ? std::nan("") : json.as_double();
+}
+
+void require_size(const JsonView& json, int expected) {
+  if (json.size() == static_cast<std::size_t>(expected)) return;
+  json.fail(fmt::format("{} entries where {} are needed", json.size(), expected));
+}
+
+void append_numbers(const JsonView& json, std::span<const int> extents, std::vector<double>& out) {
+  if (extents.empty()) {
+    out.push_back(number_from(json));
+    return;
+  }
+  require_size(json, extents.front());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    append_numbers(json.at(i), extents.subspan(1), out);
+  }
+}
+
+// Reads what stands under the keys of an object, if it does: older files have fewer of them.
+class AboutReader {
+ public:
+  AboutReader(const JsonView& about, const Pomdp& model)
+      : about_(about),
+        by_action_{model.num_actions()},
+        by_row_{model.num_actions(), model.num_states()},
+        by_entry_{model.num_actions(), model.num_states(), model.num_states()} {}
+
+  void by_action(std::string_view key, std::vector<double>& out) { table(key, by_action_, out); }
+  void by_row(std::string_view key, std::vector<double>& out) { table(key, by_row_, out); }
+  void by_entry(std::string_view key, std::vector<double>& out) { table(key, by_entry_, out); }
+
+  template <class T>
+  void integer(std::string_view key, T& out) {
+    if (!about_.has(key)) return;
+    const long value = about_.at(key).as_integer();
+    if (!std::in_range<T>(value)) about_.at(key).fail("too large");
+    out = static_cast<T>(value);
+  }
+  void real(std::string_view key, std::optional<double>& out) {
+    if (about_.has(key)) out = number_from(about_.at(key));
+  }
+  void text(std::string_view key, std::string& out) {
+    if (about_.has(key)) out = about_.at(key).as_string();
+  }
+
+ private:
+  void table(std::string_view key, std::span<const int> extents, std::vector<double>& out) {
+    if (about_.has(key)) append_numbers(about_.at(key), extents, out);
+  }
+
+  JsonView about_;
+  std::array<int, 1> by_action_;
+  std::array<int, 2> by_row_;
+  std::array<int, 3> by_entry_;
+};
+
+ConfidenceRegion region_from_json(const JsonView& json, const Pomdp& model) {
+  ConfidenceRegion region;
+  AboutReader read(json, model);
+  for (const char* key : {"factor", "l1", "lower", "upper"}) static_cast<void>(json.at(key));
+  read.by_row("factor", region.factor);
+  read.by_row("l1", region.l1);
+  read.by_entry("lower", region.lower);
+  read.by_entry("upper", region.upper);
+  return region;
+}
+
+int index_from(const JsonView& json, const Labels& labels) {
+  const std::string name = json.as_string();
+  for (int i = 0; i < labels.size(); ++i) {
+    if (labels[i] == name) return i;
+  }
+  json.fail(fmt::format("\"{}\" is not in the model", name));
+}
+
+std::vector<FlaggedRow> flagged_from_json(const JsonView& json, const Pomdp& model) {
+  std::vector<FlaggedRow> rows;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const JsonView row = json.at(i);
+    rows.push_back({Action{index_from(row.at("action"), model.actions())},
+                    State{index_from(row.at("state"), model.states())},
+                    row.at("reason").as_string()});
+  }
+  return rows;
+}
+
+std::vector<std::int64_t> pairs_from_json(const JsonView& json, int actions) {
+  require_size(json, actions);
+  std::vector<std::int64_t> pairs;
+  for (std::size_t a = 0; a < json.size(); ++a) pairs.push_back(json.at(a).as_integer());
+  return pairs;
+}
+
+std::vector<double> draws_from_json(const JsonView& json, const Pomdp& model) {
+  const std::array<int, 3> extents = {model.num_actions(), model.num_states(), model.num_states()};
+  std::vector<double> draws;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::vector<double> draw = json.at(i).as_array(extents);
+    draws.insert(draws.end(), draw.begin(), draw.end());
+    try {
+      static_cast<void>(TransitionModel(extents[1], extents[0], draw, "draw"));
+    } catch (const InvalidArgument& error) {
+      json.at(i).fail(error.what());
+    }
+  }
+  return draws;
+}
+
+EstimateStatus status_from(const JsonView& json) {
+  const std::string status = json.as_string();
+  if (status == "ok") return EstimateStatus::ok;
+  if (status != "flagged") json.fail("neither \"ok\" nor \"flagged\"");
+  return EstimateStatus::flagged;
+}
+
+void read_error_bars(const JsonView& about, const Pomdp& model, TransitionEstimate& estimate) {
+  AboutReader read(about, model);
+  estimate.confidence = about.at("confidence").as_double();
+  read.text("error_bars", estimate.error_bars);
+  read.integer("resamples", estimate.resamples);
+  read.integer("batches", estimate.num_batches);
+  for (const char* key : {"standard_error", "lower", "upper"}) static_cast<void>(about.at(key));
+  read.by_entry("standard_error", estimate.standard_error);
+  read.by_entry("lower", estimate.lower);
+  read.by_entry("upper", estimate.upper);
+  if (about.has("draws")) estimate.draws = draws_from_json(about.at("draws"), model);
+  if (!about.has("simultaneous")) return;
+  estimate.row_region = region_from_json(about.at("simultaneous").at("row"), model);
+  estimate.joint_region = region_from_json(about.at("simultaneous").at("all"), model);
+}
+
+TransitionEstimate about_from_json(const JsonView& about, const Pomdp& model) {
+  TransitionEstimate estimate;
+  AboutReader read(about, model);
+  estimate.estimator = about.at("estimator").as_string();
+  if (about.has("status")) estimate.status = status_from(about.at("status"));
+  estimate.transition = model.transition();
+  read.integer("rows", estimate.rows);
+  read.integer("runs", estimate.runs);
+  read.integer("missing_observations", estimate.missing);
+  read.real("log_likelihood", estimate.log_likelihood);
+  read.integer("passes", estimate.passes);
+  read.real("fit_p_value", estimate.fit_p_value);
+  read.real("effective_rows", estimate.effective_rows);
+  read.real("labelled_rows", estimate.labelled_rows);
+  if (estimate.labelled_rows) estimate.sensors = model.sensors();
+  read.text("structure", estimate.structure);
+  if (about.has("pairs")) estimate.pairs = pairs_from_json(about.at("pairs"), model.num_actions());
+  read.by_action("alpha", estimate.alpha);
+  read.by_row("visits", estimate.visits);
+  read.by_row("clipped_share", estimate.clipped);
+  if (about.has("flagged_rows")) {
+    estimate.flagged = flagged_from_json(about.at("flagged_rows"), model);
+  }
+  if (about.has("warnings")) estimate.warnings = about.at("warnings").as_strings();
+  if (about.has("confidence")) read_error_bars(about, model, estimate);
+  return estimate;
+}
+
 }  // namespace
 
 Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
@@ -158,37 +311,12 @@ Json estimate_to_json(const ContinuousPomdp& model, const TransitionEstimate& es
 EstimateDocument parse_estimate(std::string_view text, const std::string& file) {
   EstimateDocument document{is_continuous_model(text) ? parse_continuous_model(text, file).chain()
                                                       : parse_model(text, file),
-                            {},
-                            0.0,
-                            {},
-                            {},
-                            {},
-                            {},
                             {}};
   const Json json = parse_json(text, file);
   const JsonView root(json, file);
   if (!document.model.has_transition()) root.fail("key \"transition\" is missing");
-  if (!root.has("estimate")) return document;
-  const JsonView about = root.at("estimate");
-  document.estimator = about.at("estimator").as_string();
-  if (about.has("confidence")) {
-    const int s = document.model.num_states();
-    const std::array<int, 3> extents = {document.model.num_actions(), s, s};
-    document.confidence = about.at("confidence").as_double();
-    document.lower = about.at("lower").as_array(extents);
-    document.upper = about.at("upper").as_array(extents);
-    if (about.has("simultaneous")) {
-      const JsonView regions = about.at("simultaneous");
-      document.row_region = region_from_json(regions.at("row"), extents[0], s);
-      document.joint_region = region_from_json(regions.at("all"), extents[0], s);
-    }
-    if (about.has("draws")) {
-      const JsonView draws = about.at("draws");
-      for (std::size_t i = 0; i < draws.size(); ++i) {
-        document.draws.emplace_back(s, extents[0], draws.at(i).as_array(extents),
-                                    fmt::format("$.estimate.draws[{}]", i));
-      }
-    }
+  if (root.has("estimate")) {
+    document.estimate = about_from_json(root.at("estimate"), document.model);
   }
   return document;
 }

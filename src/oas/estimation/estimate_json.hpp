@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,16 +21,15 @@ namespace oas {
 [[nodiscard]] nlohmann::ordered_json estimate_to_json(const ContinuousPomdp& model,
                                                       const TransitionEstimate& estimate);
 
-/// An estimate file read back: the learned model, and its intervals where it has them.
+/// An estimate file read back.
 struct EstimateDocument {
   Pomdp model;  ///< where observations are real-valued, without them: ContinuousPomdp::chain()
-  std::string estimator;      ///< empty for a plain model file
-  double confidence = 0.0;    ///< 0: no intervals
-  std::vector<double> lower;  ///< [a][s][s']
-  std::vector<double> upper;
-  ConfidenceRegion row_region;  ///< empty in files without simultaneous regions
-  ConfidenceRegion joint_region;
-  std::vector<TransitionModel> draws;  ///< from the posterior; empty in files without
+  /// All that was written, unknown numbers as NaN; what older files do not tell is as in a fresh
+  /// TransitionEstimate. Without error bars their level and kind are not told either. Absent: a
+  /// plain model file.
+  std::optional<TransitionEstimate> estimate;
+
+  [[nodiscard]] bool has_intervals() const { return estimate && !estimate->lower.empty(); }
 };
 
 /// Reads an estimate or a plain model with transition. Throws ParseError naming file, path, value.

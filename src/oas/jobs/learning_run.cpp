@@ -13,8 +13,8 @@
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/planner.hpp"
-#include "oas/simulation/environment.hpp"
 #include "oas/simulation/policies.hpp"
+#include "oas/simulation/run.hpp"
 
 namespace oas {
 
@@ -39,26 +39,36 @@ double error_of(const Plan& plan) {
   return std::max(plan.gain_upper - gain_of(plan), gain_of(plan) - plan.gain_lower);
 }
 
-// Whether `step` is one of the equally spaced checkpoints, of which the last is the last step.
-bool is_checkpoint(std::int64_t step, const LearningOptions& options) {
-  const auto before = (step - 1) * options.checkpoints / options.steps;
-  return step * options.checkpoints / options.steps > before;
+// The first step after `done` that is one of the equally spaced checkpoints, of which the last is
+// the last step.
+std::int64_t next_checkpoint(std::int64_t done, const LearningOptions& options) {
+  const auto number = done * options.checkpoints / options.steps + 1;
+  return (number * options.steps + options.checkpoints - 1) / options.checkpoints;
+}
+
+// The closed loop from checkpoint to checkpoint: at(step) is called when that many are done.
+template <Agent T, class Watch, class At>
+void play_to_checkpoints(const Pomdp& model, T& agent, const LearningOptions& options,
+                         const Watch& watch, const At& at) {
+  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
+  Rng rng({options.seed, options.replication, Role::agent});
+  for (std::int64_t done = 0; done < options.steps;) {
+    const std::int64_t next = next_checkpoint(done, options);
+    play(environment, agent, rng, static_cast<std::size_t>(next - done), watch);
+    at(next);
+    done = next;
+  }
 }
 
 std::vector<double> play_oracle(const Pomdp& model, const RegretOracle& oracle,
                                 const LearningOptions& options) {
-  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
-  Rng rng({options.seed, options.replication, Role::agent});
   PlanPolicy policy(oracle.plan);
   std::vector<double> rewards;
   double reward = 0.0;
-  for (std::int64_t step = 1; step <= options.steps; ++step) {
-    const Choice choice = policy.act(rng);
-    const Environment::Outcome outcome = environment.step(choice.action);
-    policy.observe(outcome.observation);
-    reward += outcome.reward;
-    if (is_checkpoint(step, options)) rewards.push_back(reward);
-  }
+  play_to_checkpoints(
+      model, policy, options,
+      [&](const Choice&, const Environment::Outcome& outcome) { reward += outcome.reward; },
+      [&](std::int64_t /*step*/) { rewards.push_back(reward); });
   return rewards;
 }
 
@@ -89,16 +99,46 @@ class Judges {
     if (oracle.floor > 0.0) floored_.emplace(oracle.floor_plan);
   }
 
-  void add(std::span<const double> belief, std::span<const double> policy, Checkpoint& at) {
+  void add(std::span<const double> belief, std::span<const double> policy) {
     free_.add(belief, policy);
     if (floored_) floored_->add(belief, policy);
-    at.expected_reward = free_.worth();
-    at.expected_reward_floor = floored_ ? floored_->worth() : free_.worth();
   }
+  [[nodiscard]] double worth() const { return free_.worth(); }
+  [[nodiscard]] double worth_floor() const { return floored_ ? floored_->worth() : free_.worth(); }
 
  private:
   Judge free_;
   std::optional<Judge> floored_;
+};
+
+// An agent whose policy is judged at the true belief before every action.
+class JudgedAgent {
+ public:
+  JudgedAgent(AnyAgent& agent, const Pomdp& model, const RegretOracle& oracle)
+      : agent_(agent),
+        truth_(model),
+        judges_(oracle),
+        policy_(static_cast<std::size_t>(model.num_actions())) {}
+
+  Choice act(Rng& rng) {
+    agent_.probabilities(policy_);
+    judges_.add(truth_.belief(), policy_);
+    const Choice choice = agent_.act(rng);
+    last_ = choice.action;
+    return choice;
+  }
+  void observe(Observation observation) {
+    agent_.observe(observation);
+    truth_.update(last_, observation);
+  }
+  [[nodiscard]] const Judges& judges() const { return judges_; }
+
+ private:
+  AnyAgent& agent_;
+  BeliefFilter truth_;
+  Judges judges_;
+  std::vector<double> policy_;
+  Action last_;
 };
 
 Json episode_to_json(const Episode& episode, const Pomdp& model) {
@@ -159,28 +199,23 @@ LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const Learning
   LearningRun run;
   run.options = options;
   run.oracle_rewards = play_oracle(model, oracle, options);
-  Environment environment(model, Rng({options.seed, options.replication, Role::environment}));
-  Rng rng({options.seed, options.replication, Role::agent});
-  Judges judges(oracle);
-  BeliefFilter truth(model);
-  std::vector<double> policy(static_cast<std::size_t>(model.num_actions()));
-  Checkpoint at;
-  for (at.step = 1; at.step <= options.steps; ++at.step) {
-    agent.probabilities(policy);
-    judges.add(truth.belief(), policy, at);
-    const Choice choice = agent.act(rng);
-    const Environment::Outcome outcome = environment.step(choice.action);
-    if (reveal) agent.reveal(outcome.state);
-    agent.observe(outcome.observation);
-    truth.update(choice.action, outcome.observation);
-    at.reward += outcome.reward;
-    if (!is_checkpoint(at.step, options)) continue;
-    run.checkpoints.push_back(at);
-    if (progress) {
-      run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
-      progress(run);
-    }
-  }
+  JudgedAgent judged(agent, model, oracle);
+  double reward = 0.0;
+  play_to_checkpoints(
+      model, judged, options,
+      [&](const Choice&, const Environment::Outcome& outcome) {
+        if (reveal) agent.reveal(outcome.state);
+        reward += outcome.reward;
+      },
+      [&](std::int64_t step) {
+        run.checkpoints.push_back({.step = step,
+                                   .reward = reward,
+                                   .expected_reward = judged.judges().worth(),
+                                   .expected_reward_floor = judged.judges().worth_floor()});
+        if (!progress) return;
+        run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
+        progress(run);
+      });
   run.episodes.assign(agent.episodes().begin(), agent.episodes().end());
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return run;

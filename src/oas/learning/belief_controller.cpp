@@ -25,7 +25,7 @@ constexpr double kLargestBias = 1e15;
 
 BeliefController::BeliefController(const Pomdp& sensors, int resolution)
     : sensors_(sensors.without_transition()),
-      solver_(BeliefGrid(sensors.num_states(), resolution)) {}
+      solver_(BeliefGrid(sensors.num_states(), resolution), {1}) {}  // runs are what is parallel
 
 const RviResult& BeliefController::adopt(const TransitionModel& transition,
                                          const RviOptions& options) {

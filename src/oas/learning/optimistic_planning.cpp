@@ -36,7 +36,7 @@ void plan_optimistically(const TransitionModel& transition, const std::vector<do
     evi.rvi = options;
     evi.max_members = kMembers;
     const ConfidenceSet set{controller.sensors().with_transition(transition), radius};
-    EviResult result = extended_value_iteration(set, controller.grid(), evi);
+    EviResult result = extended_value_iteration(set, controller.grid(), evi, {1});
     episode.planned_gain = result.member_solution.gain();
     episode.optimistic_gain = result.gain_bound;
     episode.status = to_string(result.status);

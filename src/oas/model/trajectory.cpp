@@ -10,4 +10,12 @@ void Trajectory::clear() {
   states.clear();
 }
 
+void Trajectory::resize(std::size_t rows) {
+  actions.resize(rows);
+  observations.resize(rows);
+  propensities.resize(rows);
+  rewards.resize(rows);
+  states.resize(rows);
+}
+
 }  // namespace oas

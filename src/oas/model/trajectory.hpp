@@ -28,6 +28,8 @@ struct Trajectory {
 
   /// Empties all columns and keeps their memory.
   void clear();
+  /// Gives all columns that many rows.
+  void resize(std::size_t rows);
 
   friend bool operator==(const Trajectory&, const Trajectory&) = default;
 };

@@ -63,6 +63,6 @@ struct OracleRow {
 /// Uniform, myopic, best memoryless, best with the floor of `options`, best without, fully observed
 /// MDP: from least to most knowledge.
 [[nodiscard]] std::vector<OracleRow> all_oracles(const Pomdp& model, const PlanOptions& options,
-                                                 Parallelism parallelism = {1});
+                                                 Parallelism parallelism = {});
 
 }  // namespace oas

@@ -28,6 +28,16 @@ class PlanPolicy {
                 plan.model.brief());
   }
 
+  /// The plan without its floor: the look-ahead's action, always.
+  [[nodiscard]] static PlanPolicy greedy(const Plan& plan) {
+    PlanPolicy policy(plan);
+    policy.iota_ = 0.0;
+    return policy;
+  }
+
+  /// Back to the start of a run.
+  void restart() { filter_.reset(); }
+
   Choice act(Rng& rng) {
     const Choice choice =
         explore(look_ahead_.greedy(filter_.belief()), iota_, look_ahead_.num_actions(), rng);

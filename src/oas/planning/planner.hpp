@@ -68,17 +68,17 @@ struct PlanOptions {
 /// bytes for any number of threads. Throws InvalidArgument on bad options, an unknown transition
 /// model, a grid that does not fit.
 [[nodiscard]] Plan make_plan(const Pomdp& model, const PlanOptions& options = {},
-                             Parallelism parallelism = {1});
+                             Parallelism parallelism = {});
 
 /// Plans for the most optimistic dynamics within a total-variation radius, in [0, 1], of each row:
 /// a plan for the best member found, with the bound over the whole set. Throws InvalidArgument as
 /// make_plan does, and where the planner takes no confidence sets.
 [[nodiscard]] Plan optimistic_plan(const Pomdp& model, double radius,
-                                   const PlanOptions& options = {}, Parallelism parallelism = {1});
+                                   const PlanOptions& options = {}, Parallelism parallelism = {});
 
 /// Simulates the plan in its own model and sets gain_lower (never above gain_upper, which is
 /// proved) and the certificate.
-void certify(Plan& plan, const SimulationOptions& options, Parallelism parallelism = {1});
+void certify(Plan& plan, const SimulationOptions& options, Parallelism parallelism = {});
 
 /// v on a finer or coarser grid: interpolated.
 [[nodiscard]] std::vector<double> resample_bias(std::span<const double> bias,

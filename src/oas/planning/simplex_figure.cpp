@@ -12,7 +12,7 @@
 #include "oas/figures/svg.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan_policy.hpp"
-#include "oas/simulation/environment.hpp"
+#include "oas/simulation/run.hpp"
 
 namespace oas {
 
@@ -57,9 +57,7 @@ std::vector<std::vector<double>> reached_beliefs(const Plan& plan, const FigureO
   Rng rng({options.seed, 0, Role::agent});
   while (static_cast<int>(beliefs.size()) < options.num_beliefs) {
     beliefs.emplace_back(policy.belief().begin(), policy.belief().end());
-    for (int k = 0; k < 3; ++k) {
-      policy.observe(environment.step(policy.act(rng).action).observation);
-    }
+    play(environment, policy, rng, 3, [](const Choice&, const Environment::Outcome&) {});
   }
   return beliefs;
 }

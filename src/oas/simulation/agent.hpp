@@ -9,11 +9,12 @@
 namespace oas {
 
 /// Whoever plays: chooses an action (and says how likely that choice was), then is told the
-/// observation that came with it. It is told nothing else.
-template <class T>
-concept Agent = requires(T agent, Rng& rng, Observation observation) {
+/// observation that came with it. It is told nothing else. Observations are finite unless another
+/// type is named: those of an environment are its Reading.
+template <class T, class Reading = Observation>
+concept Agent = requires(T agent, Rng& rng, const Reading& reading) {
   { agent.act(rng) } -> std::same_as<Choice>;
-  agent.observe(observation);
+  agent.observe(reading);
 };
 
 }  // namespace oas

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/simulation/detail/with_policy.hpp"
 #include "oas/simulation/policies.hpp"
-#include "oas/simulation/run.hpp"
 
 namespace oas {
 
@@ -49,31 +49,15 @@ void PolicyOptions::validate(const Pomdp& model) const {
 }
 
 ClosedLoop::ClosedLoop(const Pomdp& model, const PolicyOptions& options, std::uint64_t seed,
-                       std::uint32_t replication) {
-  options.validate(model);
-  const auto start = [&]<Agent T>(T agent) {
-    player_ = std::make_unique<PlayerOf<T>>(model, std::move(agent), seed, replication);
-  };
-  const int num_actions = model.num_actions();
-  const double floor = options.min_action_probability.value_or(default_floor(num_actions));
-  const auto& own = options.own_transition ? *options.own_transition : model.transition();
-  if (options.name == "uniform") {
-    start(UniformPolicy(num_actions));
-  } else if (options.name == "round-robin") {
-    start(RoundRobinPolicy(num_actions));
-  } else if (options.name == "memoryless") {
-    start(MemorylessPolicy(model, own, floor));
-  } else {
-    with_fixed_size(model.num_states(), [&]<int N>(std::integral_constant<int, N> /*size*/) {
-      start(BeliefPolicy<N>(model, own, floor));
-    });
-  }
-}
-
-ClosedLoop::~ClosedLoop() = default;
-ClosedLoop::ClosedLoop(ClosedLoop&&) noexcept = default;
-ClosedLoop& ClosedLoop::operator=(ClosedLoop&&) noexcept = default;
-
-void ClosedLoop::advance(std::size_t steps, Trajectory& out) { player_->advance(steps, out); }
+                       std::uint32_t replication)
+    : loop_(detail::with_policy(
+          model, options,
+          [&]<Agent T>(T agent) { return Loop(model, std::move(agent), seed, replication); },
+          [&](const TransitionModel& own, double floor, bool memoryless, const auto& start) {
+            if (memoryless) return start(MemorylessPolicy(model, own, floor));
+            return with_fixed_size(model.num_states(), [&]<int N>(std::integral_constant<int, N>) {
+              return start(BeliefPolicy<N>(model, own, floor));
+            });
+          })) {}
 
 }  // namespace oas

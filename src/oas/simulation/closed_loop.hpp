@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,8 +10,8 @@
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/simulation/agent.hpp"
+#include "oas/simulation/any_loop.hpp"
 #include "oas/simulation/environment.hpp"
-#include "oas/simulation/run.hpp"
 
 namespace oas {
 
@@ -53,44 +52,18 @@ class ClosedLoop {
   template <Agent T>
   [[nodiscard]] static ClosedLoop of(const Pomdp& model, T agent, std::uint64_t seed,
                                      std::uint32_t replication = 0) {
-    return ClosedLoop(std::make_unique<PlayerOf<T>>(model, std::move(agent), seed, replication));
+    return ClosedLoop(Loop(model, std::move(agent), seed, replication));
   }
-  ~ClosedLoop();
-  ClosedLoop(ClosedLoop&&) noexcept;
-  ClosedLoop& operator=(ClosedLoop&&) noexcept;
 
   /// Appends the next `steps` steps to `out`, all columns.
-  void advance(std::size_t steps, Trajectory& out);
+  void advance(std::size_t steps, Trajectory& out) { loop_.advance(steps, out); }
 
  private:
-  class Player {
-   public:
-    virtual ~Player() = default;
-    virtual void advance(std::size_t steps, Trajectory& out) = 0;
-  };
+  using Loop = AnyLoop<Environment, Trajectory>;
 
-  // The type-erased call is per block; inside, everything is known to the compiler.
-  template <Agent T>
-  class PlayerOf final : public Player {
-   public:
-    PlayerOf(const Pomdp& model, T agent, std::uint64_t seed, std::uint32_t replication)
-        : environment_(model, Rng({seed, replication, Role::environment})),
-          agent_(std::move(agent)),
-          agent_rng_({seed, replication, Role::agent}) {}
+  explicit ClosedLoop(Loop loop) : loop_(std::move(loop)) {}
 
-    void advance(std::size_t steps, Trajectory& out) override {
-      oas::advance(environment_, agent_, agent_rng_, steps, out);
-    }
-
-   private:
-    Environment environment_;
-    T agent_;
-    Rng agent_rng_;
-  };
-
-  explicit ClosedLoop(std::unique_ptr<Player> player) : player_(std::move(player)) {}
-
-  std::unique_ptr<Player> player_;
+  Loop loop_;
 };
 
 }  // namespace oas

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "oas/belief/likelihood_filter.hpp"
-#include "oas/core/rng.hpp"
-#include "oas/core/sampling.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/simulation/any_loop.hpp"
 #include "oas/simulation/closed_loop.hpp"
+#include "oas/simulation/environment.hpp"
 
 namespace oas {
 
@@ -29,23 +27,9 @@ class ContinuousLoop {
                std::vector<double>* likelihoods = nullptr);
 
  private:
-  enum class Policy { uniform, round_robin, belief, memoryless };
+  using Loop = AnyLoop<ContinuousEnvironment, const ReadingRows>;
 
-  [[nodiscard]] Choice act();
-  [[nodiscard]] int greedy() const;
-
-  ContinuousPomdp model_;
-  Policy policy_;
-  double floor_;
-  std::vector<double> rewards_;  // [a][s], expected
-  LikelihoodFilter filter_;      // what the policy believes
-  AliasTables transitions_;      // row a·S + s
-  Rng environment_rng_;
-  Rng agent_rng_;
-  State state_;
-  int next_ = 0;  // of round-robin
-  std::vector<double> reading_;
-  std::vector<double> likelihood_;
+  Loop loop_;
 };
 
 }  // namespace oas

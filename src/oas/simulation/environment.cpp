@@ -4,9 +4,7 @@
 
 namespace oas {
 
-namespace {
-
-AliasTables transition_samplers(const TransitionModel& transition) {
+AliasTables detail::transition_samplers(const TransitionModel& transition) {
   if (!transition.is_listed()) return {transition.values(), transition.num_states()};
   std::vector<double> weights;
   std::vector<int> outcomes;
@@ -23,18 +21,20 @@ AliasTables transition_samplers(const TransitionModel& transition) {
   return {weights, outcomes, std::move(row_starts)};
 }
 
-}  // namespace
-
-Environment::Environment(const Pomdp& model, Rng rng)
-    : timing_(model.timing()),
-      reward_kind_(model.reward().kind()),
+FiniteAnswers::FiniteAnswers(const Pomdp& model)
+    : kind_(model.reward().kind()),
       num_states_(model.num_states()),
       num_observations_(model.num_observations()),
-      transitions_(transition_samplers(model.transition())),
       observations_(model.sensors().values(), model.num_observations()),
       rewards_(model.reward().values().begin(), model.reward().values().end()),
-      reward_table_(model.reward().table()),
-      rng_(rng),
-      state_(sample_categorical(model.start(), rng_)) {}
+      table_(model.reward().table()) {}
+
+RealAnswers::RealAnswers(const ContinuousPomdp& model)
+    : sensors_(model.sensors()),
+      reading_(static_cast<std::size_t>(sensors_.dimension())),
+      likelihoods_(static_cast<std::size_t>(model.num_states())) {
+  const Matrix expected = model.chain().expected_reward();
+  rewards_.assign(expected.data(), expected.data() + expected.size());
+}
 
 }  // namespace oas

@@ -40,4 +40,32 @@ MemorylessPolicy::MemorylessPolicy(const Pomdp& model, const TransitionModel& ow
   greedy_now_ = greedy();
 }
 
+LikelihoodPolicy::LikelihoodPolicy(const Pomdp& chain, const TransitionModel& own, double floor,
+                                   bool memoryless)
+    : num_actions_(chain.num_actions()),
+      floor_(floor),
+      memoryless_(memoryless),
+      filter_(chain, own),
+      uniform_(static_cast<std::size_t>(chain.num_states()), 1.0 / chain.num_states()) {
+  check_floor(floor, num_actions_);
+  const Matrix expected = chain.expected_reward();
+  rewards_.assign(expected.data(), expected.data() + expected.size());
+}
+
+int LikelihoodPolicy::greedy() const {
+  const auto belief = filter_.belief();
+  int best = 0;
+  double best_score = 0.0;
+  for (int a = 0; a < num_actions_; ++a) {
+    const double* reward = rewards_.data() + static_cast<std::size_t>(a) * belief.size();
+    double score = 0.0;
+    for (std::size_t s = 0; s < belief.size(); ++s) score += belief[s] * reward[s];
+    if (a == 0 || score > best_score) {
+      best = a;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
 }  // namespace oas

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "oas/belief/filter_kernel.hpp"
+#include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/simulation/environment.hpp"
 
 /// The policies that make logs. Each is an Agent. With floor ι every action keeps probability at
 /// least ι: the greedy one gets 1-(A-1)ι, the others ι each.
@@ -35,7 +37,7 @@ class UniformPolicy {
   Choice act(Rng& rng) {
     return {Action{rng.below(static_cast<std::uint32_t>(num_actions_))}, 1.0 / num_actions_};
   }
-  void observe(Observation /*observation*/) {}
+  void observe(const auto& /*observation*/) {}
 
  private:
   int num_actions_;
@@ -50,7 +52,7 @@ class RoundRobinPolicy {
     next_ = next_ + 1 == num_actions_ ? 0 : next_ + 1;
     return {action, 1.0};
   }
-  void observe(Observation /*observation*/) {}
+  void observe(const auto& /*observation*/) {}
 
  private:
   int num_actions_;
@@ -131,6 +133,34 @@ class MemorylessPolicy {
   double floor_;
   std::vector<int> greedy_;  // [a][o]
   int greedy_now_ = 0;
+  Action last_;
+};
+
+/// BeliefPolicy, or its memoryless counterpart, for real-valued observations: the belief is kept by
+/// likelihoods. Rewards are those expected under the chain's own dynamics, and the first action is
+/// greedy on the start even without memory. Ties go to the lowest action.
+class LikelihoodPolicy {
+ public:
+  LikelihoodPolicy(const Pomdp& chain, const TransitionModel& own, double floor, bool memoryless);
+  Choice act(Rng& rng) {
+    const Choice choice = explore(greedy(), floor_, num_actions_, rng);
+    last_ = choice.action;
+    return choice;
+  }
+  void observe(const SensorReading& reading) {
+    if (memoryless_) filter_.reset(uniform_);
+    filter_.update(last_, reading.likelihoods);
+  }
+
+ private:
+  [[nodiscard]] int greedy() const;
+
+  int num_actions_;
+  double floor_;
+  bool memoryless_;
+  LikelihoodFilter filter_;
+  std::vector<double> rewards_;  // [a][s], expected
+  std::vector<double> uniform_;
   Action last_;
 };
 

@@ -1,33 +1,79 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "oas/model/trajectory.hpp"
 #include "oas/simulation/agent.hpp"
 #include "oas/simulation/environment.hpp"
 
 namespace oas {
 
-/// Lets the agent play `steps` further steps and appends them to `out` with all columns. The closed
-/// loop of the whole project; allocates only where `out` must grow (reserve it to avoid that).
+/// The closed loop of the whole project: the agent acts, the environment answers, the agent is told
+/// the observation. `watch(choice, outcome)` is called in between, when the environment has
+/// answered and the agent does not know yet: whoever counts, logs or judges the steps does it
+/// there. Agent and environment keep their state: the same steps result however they are cut.
+template <class System, Agent<typename System::Reading> T, class Watch>
+void play(System& environment, T& agent, Rng& agent_rng, std::size_t steps, Watch watch) {
+  for (std::size_t t = 0; t < steps; ++t) {
+    const Choice choice = agent.act(agent_rng);
+    const typename System::Outcome outcome = environment.step(choice.action);
+    watch(choice, outcome);
+    agent.observe(outcome.observation);
+  }
+}
+
+namespace detail {
+
+template <class Outcome>
+void set_row(Trajectory& out, std::size_t t, const Choice& choice, const Outcome& outcome,
+             Observation observation) {
+  out.actions[t] = choice.action;
+  out.observations[t] = observation;
+  out.propensities[t] = choice.propensity;
+  out.rewards[t] = outcome.reward;
+  out.states[t] = outcome.state;
+}
+
+}  // namespace detail
+
+/// Plays `steps` further steps and appends them to `out` with all columns; allocates only where
+/// `out` must grow (reserve it to avoid that).
 template <Agent T>
 void advance(Environment& environment, T& agent, Rng& agent_rng, std::size_t steps,
              Trajectory& out) {
-  const std::size_t first = out.size();
-  const std::size_t total = first + steps;
-  out.actions.resize(total);
-  out.observations.resize(total);
-  out.propensities.resize(total);
-  out.rewards.resize(total);
-  out.states.resize(total);
-  for (std::size_t t = first; t < total; ++t) {
-    const Choice choice = agent.act(agent_rng);
-    const Environment::Outcome outcome = environment.step(choice.action);
-    agent.observe(outcome.observation);
-    out.actions[t] = choice.action;
-    out.observations[t] = outcome.observation;
-    out.propensities[t] = choice.propensity;
-    out.rewards[t] = outcome.reward;
-    out.states[t] = outcome.state;
-  }
+  std::size_t t = out.size();
+  out.resize(t + steps);
+  play(environment, agent, agent_rng, steps,
+       [&](const Choice& choice, const Environment::Outcome& outcome) {
+         detail::set_row(out, t++, choice, outcome, outcome.observation);
+       });
+}
+
+/// Where rows with real-valued observations go: their finite observation is 0.
+struct ReadingRows {
+  Trajectory& rows;
+  std::vector<double>& readings;     ///< [row][component]
+  std::vector<double>* likelihoods;  ///< p(reading | s, a) [row][state]; null: not wanted
+};
+
+/// The same with real-valued observations.
+template <Agent<SensorReading> T>
+void advance(ContinuousEnvironment& environment, T& agent, Rng& agent_rng, std::size_t steps,
+             const ReadingRows& out) {
+  const auto append = [](std::vector<double>& to, std::span<const double> values) {
+    to.insert(to.end(), values.begin(), values.end());
+  };
+  std::size_t t = out.rows.size();
+  out.rows.resize(t + steps);
+  play(environment, agent, agent_rng, steps,
+       [&](const Choice& choice, const ContinuousEnvironment::Outcome& outcome) {
+         detail::set_row(out.rows, t++, choice, outcome, Observation{0});
+         append(out.readings, outcome.observation.values);
+         if (out.likelihoods != nullptr) append(*out.likelihoods, outcome.observation.likelihoods);
+       });
 }
 
 /// One run of `steps` steps from the model's start; the environment and the agent draw from the

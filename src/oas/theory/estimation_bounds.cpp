@@ -67,11 +67,13 @@ double steps_for_stationary_radius(const StationaryRadiusInputs& inputs, double 
 
 std::optional<double> steps_by_bound(const SensorReport& sensors,
                                      const ErgodicityReport& ergodicity, double target) {
-  if (!sensors.revealing() || !(ergodicity.min_stationary > 0.0) ||
+  if (!sensors.revealing() || ergodicity.min_stationary <= 0.0 ||
       ergodicity.state_action_coefficient >= 1.0) {
     return std::nullopt;
   }
-  if (std::isnan(ergodicity.state_action_coefficient)) return ergodicity.state_action_coefficient;
+  if (std::isnan(ergodicity.state_action_coefficient) || std::isnan(ergodicity.min_stationary)) {
+    return std::nan("");
+  }
   StationaryRadiusInputs inputs;
   inputs.num_states = sensors.num_states;
   inputs.num_actions = static_cast<int>(sensors.actions.size());

@@ -46,7 +46,7 @@ struct ChainEvaluation {
 [[nodiscard]] ChainEvaluation evaluate_on_chain(const Pomdp& truth, const Plan& plan,
                                                 const Pomdp& filter,
                                                 const ChainOptions& options = {},
-                                                Parallelism parallelism = {1});
+                                                Parallelism parallelism = {});
 
 struct SimulationOptions {
   std::uint64_t steps = 200'000;  ///< over all replications, beside the burn-in
@@ -85,7 +85,7 @@ struct GainInterval {
 [[nodiscard]] GainInterval evaluate_by_simulation(const Pomdp& truth, const Plan& plan,
                                                   const Pomdp& filter,
                                                   const SimulationOptions& options = {},
-                                                  Parallelism parallelism = {1});
+                                                  Parallelism parallelism = {});
 
 /// Limits from batch means, `batches_per_replication` of each replication in a row. Where these are
 /// correlated beyond 0.3 the chain remembers longer than a batch lasts, and the means of the

@@ -6,7 +6,6 @@
 #include "oas/core/contracts.hpp"
 #include "oas/planning/evaluation/detail/batch_simulation.hpp"
 #include "oas/planning/look_ahead.hpp"
-#include "oas/simulation/environment.hpp"
 
 namespace oas {
 
@@ -28,13 +27,12 @@ bool judge_pays(const Pomdp& truth, const AlphaPolicy& policy) {
                                      kMostProducts;
 }
 
-// One run of an α-vector policy: one number a step.
-class AlphaRun {
+// An α-vector policy that plays in the truth and says what its steps are worth.
+class JudgedAlpha {
  public:
-  AlphaRun(const Pomdp& truth, const AlphaActions& actions, const Pomdp& filter, const Plan* judge,
-           const SimulationOptions& options, std::uint32_t replication)
-      : environment_(truth, Rng({options.seed, replication, Role::environment})),
-        actions_(actions),
+  JudgedAlpha(const Pomdp& truth, const AlphaActions& actions, const Pomdp& filter,
+              const Plan* judge)
+      : actions_(actions),
         agent_belief_(filter),
         rewards_(truth.expected_reward()),
         values_(static_cast<std::size_t>(truth.num_actions())) {
@@ -44,52 +42,44 @@ class AlphaRun {
     }
   }
 
-  double step() {
-    const Action action{actions_(agent_belief_.belief())};
-    double sample = 0.0;
-    if (judge_) {
-      judge_->action_values(true_belief_->belief(), values_);
-      sample = values_[static_cast<std::size_t>(action)] - judge_->bias(true_belief_->belief());
-    }
-    const Environment::Outcome outcome = environment_.step(action);
-    if (!judge_) sample = rewards_(action.value(), outcome.state.value());
-    agent_belief_.update(action, outcome.observation);
-    if (judge_) true_belief_->update(action, outcome.observation);
-    return sample;
+  Choice act(Rng& /*rng*/) {
+    last_ = Action{actions_(agent_belief_.belief())};
+    return {last_, 1.0};
+  }
+
+  void observe(Observation observation) {
+    agent_belief_.update(last_, observation);
+    if (judge_) true_belief_->update(last_, observation);
+  }
+
+  [[nodiscard]] double worth(const Choice& choice, const Environment::Outcome& outcome) {
+    if (!judge_) return rewards_(choice.action.value(), outcome.state.value());
+    judge_->action_values(true_belief_->belief(), values_);
+    return values_[static_cast<std::size_t>(choice.action)] - judge_->bias(true_belief_->belief());
   }
 
  private:
-  Environment environment_;
   AlphaActions actions_;
   BeliefFilter agent_belief_;
   Matrix rewards_;
   std::vector<double> values_;
   std::optional<LookAhead> judge_;
   std::optional<BeliefFilter> true_belief_;
+  Action last_;
 };
 
-// One run of a policy graph. The hidden state is known here: its expected reward has less noise
-// than the reward.
-class GraphRun {
+// A policy graph likewise. The hidden state is known here: its expected reward has less noise than
+// the reward.
+class JudgedGraph : public GraphAgent {
  public:
-  GraphRun(const Pomdp& truth, const PolicyGraph& graph, int start_node,
-           const SimulationOptions& options, std::uint32_t replication)
-      : environment_(truth, Rng({options.seed, replication, Role::environment})),
-        rng_({options.seed, replication, Role::agent}),
-        agent_(graph, start_node),
-        rewards_(truth.expected_reward()) {}
+  JudgedGraph(const Pomdp& truth, const PolicyGraph& graph, int start_node)
+      : GraphAgent(graph, start_node), rewards_(truth.expected_reward()) {}
 
-  double step() {
-    const Choice choice = agent_.act(rng_);
-    const Environment::Outcome outcome = environment_.step(choice.action);
-    agent_.observe(outcome.observation);
+  [[nodiscard]] double worth(const Choice& choice, const Environment::Outcome& outcome) const {
     return rewards_(choice.action.value(), outcome.state.value());
   }
 
  private:
-  Environment environment_;
-  Rng rng_;
-  GraphAgent agent_;
   Matrix rewards_;
 };
 
@@ -106,8 +96,8 @@ GainInterval evaluate_by_simulation(const Pomdp& truth, const AlphaPolicy& polic
   const AlphaActions actions(policy, filter, split);
   std::optional<Plan> judge;
   if (options.control_variate && judge_pays(truth, policy)) judge = judge_of(truth, policy);
-  return detail::simulate_batches(options, parallelism, [&](std::uint32_t replication) {
-    return AlphaRun(truth, actions, filter, judge ? &*judge : nullptr, options, replication);
+  return detail::simulate_batches(truth, options, parallelism, [&] {
+    return JudgedAlpha(truth, actions, filter, judge ? &*judge : nullptr);
   });
 }
 
@@ -115,9 +105,8 @@ GainInterval evaluate_by_simulation(const Pomdp& truth, const PolicyGraph& graph
                                     const SimulationOptions& options, Parallelism parallelism) {
   options.validate();
   graph.check_fits(truth);
-  return detail::simulate_batches(options, parallelism, [&](std::uint32_t replication) {
-    return GraphRun(truth, graph, start_node, options, replication);
-  });
+  return detail::simulate_batches(truth, options, parallelism,
+                                  [&] { return JudgedGraph(truth, graph, start_node); });
 }
 
 }  // namespace oas

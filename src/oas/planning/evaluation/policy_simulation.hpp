@@ -16,12 +16,12 @@ namespace oas {
 [[nodiscard]] GainInterval evaluate_by_simulation(const Pomdp& truth, const AlphaPolicy& policy,
                                                   const Pomdp& filter, const StateSplit& split = {},
                                                   const SimulationOptions& options = {},
-                                                  Parallelism parallelism = {1});
+                                                  Parallelism parallelism = {});
 
 /// Gain of a policy graph that starts in `start_node`.
 [[nodiscard]] GainInterval evaluate_by_simulation(const Pomdp& truth, const PolicyGraph& graph,
                                                   int start_node,
                                                   const SimulationOptions& options = {},
-                                                  Parallelism parallelism = {1});
+                                                  Parallelism parallelism = {});
 
 }  // namespace oas

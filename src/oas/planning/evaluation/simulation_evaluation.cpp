@@ -9,7 +9,6 @@
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan_policy.hpp"
-#include "oas/simulation/environment.hpp"
 
 namespace oas {
 
@@ -24,46 +23,47 @@ Plan with_model(const Plan& plan, const Pomdp& truth) {
   return other;
 }
 
-// One run that returns one number a step.
-class Replication {
+// A plan that plays in the truth and says what its steps are worth.
+class JudgedPlan {
  public:
-  Replication(const Pomdp& truth, const Plan& plan, const Pomdp& filter,
-              const SimulationOptions& options, std::uint32_t replication)
-      : environment_(truth, Rng({options.seed, replication, Role::environment})),
-        rng_({options.seed, replication, Role::agent}),
-        own_(plan),
+  JudgedPlan(const Pomdp& truth, const Plan& plan, const Pomdp& filter, bool control_variate)
+      : own_(plan),
         judge_(with_model(plan, truth)),
         agent_belief_(filter),
         true_belief_(truth),
         rewards_(truth.expected_reward()),
         values_(static_cast<std::size_t>(truth.num_actions())),
         iota_(plan.iota),
-        control_variate_(options.control_variate),
+        control_variate_(control_variate),
         same_(truth == plan.model && truth == filter) {}
 
-  double step() {
-    int greedy = 0;
-    double sample = 0.0;
+  Choice act(Rng& rng) {
     if (same_) {
       judge_.action_values(true_belief_.belief(), values_);
-      greedy = best(values_);
+      greedy_ = best(values_);
     } else {
-      greedy = own_.greedy(agent_belief_.belief());
+      greedy_ = own_.greedy(agent_belief_.belief());
       if (control_variate_) judge_.action_values(true_belief_.belief(), values_);
     }
-    const Choice choice = explore(greedy, iota_, judge_.num_actions(), rng_);
-    if (control_variate_) {
-      sample = -judge_.bias(true_belief_.belief());
-      for (int a = 0; a < judge_.num_actions(); ++a) {
-        sample += (a == greedy ? 1.0 - (judge_.num_actions() - 1) * iota_ : iota_) * values_[a];
-      }
-    }
-    const Environment::Outcome outcome = environment_.step(choice.action);
+    const Choice choice = explore(greedy_, iota_, judge_.num_actions(), rng);
+    last_ = choice.action;
+    return choice;
+  }
+
+  void observe(Observation observation) {
+    true_belief_.update(last_, observation);
+    if (!same_) agent_belief_.update(last_, observation);
+  }
+
+  [[nodiscard]] double worth(const Choice& choice, const Environment::Outcome& outcome) const {
     // The hidden state is known here: its expected reward has less noise than the reward.
-    if (!control_variate_) sample = rewards_(choice.action.value(), outcome.state.value());
-    true_belief_.update(choice.action, outcome.observation);
-    if (!same_) agent_belief_.update(choice.action, outcome.observation);
-    return sample;
+    if (!control_variate_) return rewards_(choice.action.value(), outcome.state.value());
+    const int num_actions = judge_.num_actions();
+    double worth = -judge_.bias(true_belief_.belief());
+    for (int a = 0; a < num_actions; ++a) {
+      worth += (a == greedy_ ? 1.0 - (num_actions - 1) * iota_ : iota_) * values_[a];
+    }
+    return worth;
   }
 
  private:
@@ -71,17 +71,17 @@ class Replication {
     return static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());
   }
 
-  Environment environment_;
-  Rng rng_;
   LookAhead own_;
   LookAhead judge_;
   BeliefFilter agent_belief_;
   BeliefFilter true_belief_;
   Matrix rewards_;
-  std::vector<double> values_;
+  std::vector<double> values_;  // Q(b, ·) in the truth
   double iota_;
   bool control_variate_;
   bool same_;
+  int greedy_ = 0;
+  Action last_;
 };
 
 double student_quantile(double probability, int degrees) {
@@ -156,8 +156,8 @@ GainInterval evaluate_by_simulation(const Pomdp& truth, const Plan& plan, const 
                                     const SimulationOptions& options, Parallelism parallelism) {
   options.validate();
   detail::check_same_sizes(truth, plan, filter);
-  return detail::simulate_batches(options, parallelism, [&](std::uint32_t replication) {
-    return Replication(truth, plan, filter, options, replication);
+  return detail::simulate_batches(truth, options, parallelism, [&] {
+    return JudgedPlan(truth, plan, filter, options.control_variate);
   });
 }
 

@@ -34,7 +34,7 @@ class BeliefMdp {
   /// Compiles `model` (with a transition model; sizes must fit the grid). Storage is reused: a
   /// second compilation of a model of the same sizes allocates nothing of the order of the grid.
   /// O(G A O (S² + S log S)). The same bits for any number of threads.
-  void compile(const Pomdp& model, Parallelism parallelism = {1});
+  void compile(const Pomdp& model, Parallelism parallelism = {});
 
   [[nodiscard]] const BeliefGrid& grid() const { return grid_; }
   [[nodiscard]] int num_actions() const { return num_actions_; }

@@ -74,7 +74,7 @@ struct EviResult {
 /// InvalidArgument otherwise. The same bits for any number of threads.
 [[nodiscard]] EviResult extended_value_iteration(const ConfidenceSet& set, const BeliefGrid& grid,
                                                  const EviOptions& options = {},
-                                                 Parallelism parallelism = {1});
+                                                 Parallelism parallelism = {});
 
 /// argmax over ‖x - row‖₁ <= 2r, x in the simplex, of x·h: mass r moved from where h is lowest to
 /// where it is highest.

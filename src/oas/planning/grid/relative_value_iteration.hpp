@@ -61,7 +61,7 @@ struct RviResult {
 class GridSolver {
  public:
   /// Throws as BeliefGrid does.
-  explicit GridSolver(BeliefGrid grid, Parallelism parallelism = {1});
+  explicit GridSolver(BeliefGrid grid, Parallelism parallelism = {});
 
   /// Compiles the model and runs relative value iteration with the operator
   ///   TV(b) = (1 - Aι) max_a Q(b,a) + ι Σ_a Q(b,a)
@@ -97,6 +97,6 @@ class GridSolver {
 /// One cold solve; GridSolver for many.
 [[nodiscard]] RviResult relative_value_iteration(const Pomdp& model, const BeliefGrid& grid,
                                                  const RviOptions& options = {},
-                                                 Parallelism parallelism = {1});
+                                                 Parallelism parallelism = {});
 
 }  // namespace oas

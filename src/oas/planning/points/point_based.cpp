@@ -11,7 +11,7 @@
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/points/detail/point_solver.hpp"
 #include "oas/planning/points/detail/sparse_model.hpp"
-#include "oas/simulation/environment.hpp"
+#include "oas/simulation/run.hpp"
 
 namespace oas {
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int kPoolPerBelief = 8;
 
 // Every second belief that a run of `agent` reaches, as columns.
-template <class Player>
+template <Agent Player>
 void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_t replication,
              Eigen::Ref<Eigen::MatrixXd> out) {
   Environment environment(model, Rng({seed, replication, Role::environment}));
@@ -28,12 +28,10 @@ void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_
   BeliefFilter filter(model);
   for (Eigen::Index i = 0; i < out.cols(); ++i) {
     out.col(i) = VectorView(filter.belief().data(), model.num_states());
-    for (int k = 0; k < 2; ++k) {
-      const Choice choice = agent.act(rng);
-      const Observation seen = environment.step(choice.action).observation;
-      agent.observe(seen);
-      filter.update(choice.action, seen);
-    }
+    play(environment, agent, rng, 2,
+         [&](const Choice& choice, const Environment::Outcome& outcome) {
+           filter.update(choice.action, outcome.observation);
+         });
   }
 }
 

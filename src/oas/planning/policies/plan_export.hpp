@@ -44,7 +44,7 @@ struct ExportedVectors {
 /// InvalidArgument for a plan of timing `before` whose model is not the same on its states in
 /// timing `after`. O(steps A (S² + O K S)).
 [[nodiscard]] ExportedVectors export_vectors(const Plan& plan, const ExportOptions& options = {},
-                                             Parallelism parallelism = {1});
+                                             Parallelism parallelism = {});
 
 struct ExportedGraph {
   PolicyGraph graph;            ///< node 0 is where to start

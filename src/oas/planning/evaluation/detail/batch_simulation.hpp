@@ -3,25 +3,36 @@
 #include <vector>
 
 #include "oas/planning/evaluation/policy_evaluation.hpp"
+#include "oas/simulation/run.hpp"
 
 namespace oas::detail {
 
-/// The interval of what `make(replication).step()` gives a step: replications run in parallel and
-/// are combined in order.
+/// The interval of what the steps of an agent in `truth` are worth: make() gives a new agent, which
+/// also answers worth(choice, outcome) before it is told the observation. Replications run in
+/// parallel and are combined in order.
 template <class Make>
-[[nodiscard]] GainInterval simulate_batches(const SimulationOptions& options,
+[[nodiscard]] GainInterval simulate_batches(const Pomdp& truth, const SimulationOptions& options,
                                             Parallelism parallelism, Make make) {
   const auto batches = static_cast<std::size_t>(options.batches_per_replication);
   const auto replications = static_cast<std::size_t>(options.replications);
   const std::uint64_t length = options.steps / (batches * replications);
   std::vector<double> means(batches * replications, 0.0);
   parallel_for(replications, parallelism, [&](std::size_t r) {
-    auto run = make(static_cast<std::uint32_t>(r));
-    for (std::uint64_t t = 0; t < options.burn_in; ++t) run.step();
-    for (std::size_t batch = 0; batch < batches; ++batch) {
+    const auto replication = static_cast<std::uint32_t>(r);
+    Environment environment(truth, Rng({options.seed, replication, Role::environment}));
+    Rng rng({options.seed, replication, Role::agent});
+    auto agent = make();
+    const auto total = [&](std::uint64_t steps) {
       double sum = 0.0;
-      for (std::uint64_t t = 0; t < length; ++t) sum += run.step();
-      means[r * batches + batch] = sum / static_cast<double>(length);
+      play(environment, agent, rng, steps,
+           [&](const Choice& choice, const Environment::Outcome& outcome) {
+             sum += agent.worth(choice, outcome);
+           });
+      return sum;
+    };
+    total(options.burn_in);
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      means[r * batches + batch] = total(length) / static_cast<double>(length);
     }
   });
   GainInterval interval =

@@ -5,11 +5,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "oas/belief/filter.hpp"
 #include "oas/core/linear_algebra.hpp"
-#include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan.hpp"
-#include "oas/simulation/environment.hpp"
+#include "oas/planning/plan_policy.hpp"
+#include "oas/simulation/run.hpp"
 
 namespace oas::detail {
 
@@ -18,17 +17,16 @@ namespace oas::detail {
 template <class Visit>
 void follow_plan(const Plan& plan, std::uint64_t steps, std::uint64_t seed, Visit visit) {
   constexpr std::uint64_t kRunLength = 2000;
-  LookAhead look_ahead(plan);
-  BeliefFilter filter(plan.model);
+  PlanPolicy policy = PlanPolicy::greedy(plan);
   for (std::uint64_t done = 0; done < steps; done += kRunLength) {
     const auto replication = static_cast<std::uint32_t>(done / kRunLength);
     Environment environment(plan.model, Rng({seed, replication, Role::environment}));
-    filter.reset();
-    for (std::uint64_t t = 0; t < std::min(kRunLength, steps - done); ++t) {
-      const int action = look_ahead.greedy(filter.belief());
-      visit(filter.belief(), action);
-      filter.update(Action{action}, environment.step(Action{action}).observation);
-    }
+    Rng rng({seed, replication, Role::agent});
+    policy.restart();
+    play(environment, policy, rng, std::min(kRunLength, steps - done),
+         [&](const Choice& choice, const Environment::Outcome& /*outcome*/) {
+           visit(policy.belief(), choice.action);
+         });
   }
 }
 
