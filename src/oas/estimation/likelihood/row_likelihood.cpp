@@ -51,10 +51,10 @@ class RowLikelihood::Windows {
     used_ = actions_.size() < kWindowRows + kRowsAhead ? actions_.size() : kWindowRows;
     const std::size_t end = std::min(actions_.size(), used_ + kRowsAhead);
     rows_ahead = end - used_;
-    continues = starts_.front() == 0;
+    continues = !starts_.front();
     window_.clear();
     for (std::size_t t = 0; t < end; ++t) {
-      if (starts_[t] != 0) window_.start_run();
+      if (starts_[t]) window_.start_run(*starts_[t]);
       append_to(window_, actions_[t], observations_[t],
                 std::span(likelihoods_).subspan(t * width_, width_));
     }
@@ -72,8 +72,10 @@ class RowLikelihood::Windows {
     observations_.insert(observations_.end(), rows.observations.begin(), rows.observations.end());
     likelihoods_.insert(likelihoods_.end(), rows.likelihoods.begin(), rows.likelihoods.end());
     width_ = rows.likelihoods.size() / rows.size();
-    starts_.resize(actions_.size(), 0);
-    for (const std::size_t start : rows.run_starts) starts_[first + start] = 1;
+    starts_.resize(actions_.size());
+    for (std::size_t run = 0; run < rows.run_starts.size(); ++run) {
+      starts_[first + rows.run_starts[run]] = rows.starts.empty() ? RunStart() : rows.starts[run];
+    }
     rows_read_ += static_cast<std::int64_t>(rows.size());
     return true;
   }
@@ -82,10 +84,10 @@ class RowLikelihood::Windows {
   TransitionLikelihood window_;
   std::vector<Action> actions_;
   std::vector<Observation> observations_;
-  std::vector<double> likelihoods_;  // [row][width_]
-  std::size_t width_ = 0;            // states; 0: observations are finite
-  std::vector<char> starts_;         // whether a row starts a run
-  std::size_t used_ = 0;             // rows of the last window, without those ahead
+  std::vector<double> likelihoods_;              // [row][width_]
+  std::size_t width_ = 0;                        // states; 0: observations are finite
+  std::vector<std::optional<RunStart>> starts_;  // of the run, where a row starts one
+  std::size_t used_ = 0;                         // rows of the last window, without those ahead
   std::int64_t rows_read_ = 0;
 };
 
@@ -105,7 +107,10 @@ RowLikelihood::RowLikelihood(const ContinuousPomdp& model, std::size_t memory_li
   vectors_ = true;
 }
 
-void RowLikelihood::start_run() { new_run_ = true; }
+void RowLikelihood::start_run(RunStart start) {
+  new_run_ = true;
+  next_start_ = start;
+}
 
 void RowLikelihood::read(RowSource& source, const Block& also) {
   OAS_REQUIRE(source_ == nullptr && rows_ == 0, "rows of one source only can be read");
@@ -113,7 +118,7 @@ void RowLikelihood::read(RowSource& source, const Block& also) {
   for (RowBlock block; source.next(block);) {
     std::size_t first = 0;
     by_runs(
-        block, [&] { start_run(); },
+        block, [&](RunStart start) { start_run(start); },
         [&](const RowBlock& rows) {
           add(rows, &source, first);
           first += rows.size();
@@ -134,7 +139,7 @@ void RowLikelihood::add(const RowBlock& rows, const RowSource* from, std::size_t
   for (std::size_t t = 0; t < rows.size(); ++t) {
     if (new_run_) {
       end_run();
-      likelihood_.start_run();
+      likelihood_.start_run(std::exchange(next_start_, {}));
       ++runs_;
     }
     new_run_ = false;
@@ -234,13 +239,15 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
 }
 
 void RowLikelihood::visit_rows(
-    const std::function<void(Action, Observation, bool)>& receive) const {
+    const std::function<void(Action, Observation, const RunStart*)>& receive) const {
   const auto visit = [&](const TransitionLikelihood& rows, std::size_t count, bool continues) {
-    auto run = rows.run_starts().begin();
+    const auto run_starts = rows.run_starts();
+    std::size_t run = 0;
     for (std::size_t row = 0; row < count; ++row) {
-      const bool starts = run != rows.run_starts().end() && *run == row;
-      if (starts) ++run;
-      receive(rows.action(row), rows.observation(row), starts && !(continues && row == 0));
+      const bool starts = run < run_starts.size() && run_starts[run] == row;
+      const RunStart start = starts ? rows.start_of(run++) : RunStart();
+      const bool tells = starts && !(continues && row == 0);
+      receive(rows.action(row), rows.observation(row), tells ? &start : nullptr);
     }
   };
   if (in_memory_) return visit(likelihood_, likelihood_.rows(), false);
@@ -279,6 +286,7 @@ void RowLikelihood::append(const RowLikelihood& other) {
   runs_ += other.runs_;
   missing_ += other.missing_;
   new_run_ = other.rows_ > 0 ? other.new_run_ : new_run_ || other.new_run_;
+  if (other.new_run_) next_start_ = other.next_start_;
 }
 
 void RowLikelihood::save(ByteWriter& out) const {
@@ -286,6 +294,7 @@ void RowLikelihood::save(ByteWriter& out) const {
   likelihood_.save(out);
   out.put(missing_);
   out.put(new_run_);
+  out.put(next_start_);
 }
 
 void RowLikelihood::load(ByteReader& in) {
@@ -294,6 +303,7 @@ void RowLikelihood::load(ByteReader& in) {
   runs_ = static_cast<std::int64_t>(likelihood_.runs());
   missing_ = in.get_integer(0, rows_);
   new_run_ = in.get<bool>();
+  next_start_ = in.get<RunStart>();
 }
 
 }  // namespace oas

@@ -31,7 +31,7 @@ class RowLikelihood {
   RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit);
 
   /// The next row belongs to a new run.
-  void start_run();
+  void start_run(RunStart start = {});
   /// Rows of one run. Throws InvalidArgument on an observation that the sensors rule out, and when
   /// the rows before are not in memory.
   void add(const RowBlock& rows) { add(rows, nullptr, 0); }
@@ -53,8 +53,9 @@ class RowLikelihood {
   [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition, const PassOptions& options,
                                     Parallelism parallelism) const;
 
-  /// Every row in order, with whether it starts a run; real-valued observations are kMissing.
-  void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
+  /// Every row in order, with how its run starts where it starts one, else null; real-valued
+  /// observations are kMissing.
+  void visit_rows(const std::function<void(Action, Observation, const RunStart*)>& receive) const;
 
   [[nodiscard]] RunLengths run_lengths() const;
 
@@ -92,6 +93,7 @@ class RowLikelihood {
   std::int64_t run_end_ = 0;               // end of the last run that ended
   std::int64_t run_rows_ = 0;              // and rows behind it
   bool new_run_ = true;
+  RunStart next_start_;
   std::optional<Action> last_;  // of the row before, in the same run
 };
 
