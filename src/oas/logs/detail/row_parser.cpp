@@ -72,23 +72,24 @@ bool RowParser::read(LogBlock& block, std::size_t max_rows) {
 void RowParser::parse_lines(LogBlock& block, std::size_t max_rows) {
   const char* position = lines_.begin();
   const char* const end = lines_.end();
-  while (position != end && block.rows.size() < max_rows) {
-    ++line_;
-    if (*position == '\n' || (*position == '\r' && position[1] == '\n')) [[unlikely]] {
-      if (blank_line_ == 0) blank_line_ = line_;
-      position += *position == '\r' ? 2 : 1;
-      continue;
-    }
-    if (blank_line_ != 0) throw ParseError(name_, blank_line_, 0, "blank line");
-    const std::size_t row = block.rows.size();
-    try {
+  std::size_t row = 0;
+  try {
+    while (position != end && block.rows.size() < max_rows) {
+      ++line_;
+      if (*position == '\n' || (*position == '\r' && position[1] == '\n')) [[unlikely]] {
+        if (blank_line_ == 0) blank_line_ = line_;
+        position += *position == '\r' ? 2 : 1;
+        continue;
+      }
+      if (blank_line_ != 0) throw ParseError(name_, blank_line_, 0, "blank line");
+      row = block.rows.size();
       position = parse_row(position, block);
-    } catch (const RunComesBack&) {
-      take_back(block, row);
-      lines_.consume(position);
-      throw;
+      if (new_run_) start_run(block, row);
     }
-    if (new_run_) start_run(block, row);
+  } catch (const RunComesBack&) {
+    take_back(block, row);
+    lines_.consume(position);
+    throw;
   }
   lines_.consume(position);
 }
@@ -159,16 +160,19 @@ void RowParser::parse_cell(HeaderColumn column, const char*& position, Trajector
     case LogColumn::state:
       rows.states.emplace_back(states_.read(position, line_));
       break;
-    case LogColumn::time:
-      times_.push_back(time_.read(position, line_));
-      break;
-    case LogColumn::reading:
-    case LogColumn::likelihood:
-      evidence_->read_cell(column, position);
-      break;
-    case LogColumn::ignored:
-      std::ignore = next_cell(position, ignored_);
-      break;
+    default:
+      parse_rare_cell(column, position);
+  }
+}
+
+// Out of the way of those that all logs have.
+void RowParser::parse_rare_cell(HeaderColumn column, const char*& position) {
+  if (column.column == LogColumn::time) {
+    times_.push_back(time_.read(position, line_));
+  } else if (column.column == LogColumn::ignored) {
+    std::ignore = next_cell(position, ignored_);
+  } else {
+    evidence_->read_cell(column, position);
   }
 }
 

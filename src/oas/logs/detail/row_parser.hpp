@@ -46,6 +46,7 @@ class RowParser {
   void parse_lines(LogBlock& block, std::size_t max_rows);
   const char* parse_row(const char* position, LogBlock& block);
   void parse_cell(HeaderColumn column, const char*& position, Trajectory& rows);
+  void parse_rare_cell(HeaderColumn column, const char*& position);
   void start_run(LogBlock& block, std::size_t row);
   void take_back(LogBlock& block, std::size_t rows);
   [[noreturn]] void fail_field_count(const char* row) const;
