@@ -10,6 +10,7 @@
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/jobs/log_calibration.hpp"
+#include "setting_options.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -22,6 +23,7 @@ struct CalibrateArguments {
   std::string timing;
   std::vector<std::string> logs;
   CalibrationOptions calibration;
+  std::vector<Setting> rows;
   std::string output;
 };
 
@@ -39,7 +41,7 @@ Pomdp skeleton(const CalibrateArguments& options) {
                 options.model, to_string(model.timing()), options.timing);
     return model;
   }
-  return calibration_skeleton(options.model, options.logs, timing);
+  return calibration_skeleton(options.model, options.logs, timing, log_options(options.rows));
 }
 
 std::string sensors_text(const Pomdp& model, const Calibration& calibration) {
@@ -77,8 +79,9 @@ void run_calibrate(const CalibrateArguments& options) {
   check_different(options.logs);
   const Pomdp model = skeleton(options);
   Progress progress(options.common, "rows", 0);
-  const SensorCounts counts = count_labelled_rows(model, options.logs, options.common.parallelism(),
-                                                  [&](std::int64_t rows) { progress.add(rows); });
+  const SensorCounts counts = count_labelled_rows(
+      model, options.logs, options.common.parallelism(),
+      [&](std::int64_t rows) { progress.add(rows); }, log_options(options.rows));
   const Calibration calibration = calibrate(counts, model, options.calibration);
   const nlohmann::ordered_json document = calibration_to_json(model, calibration);
   if (!options.output.empty()) write_text_file(options.output, dump_json(document));
@@ -86,7 +89,7 @@ void run_calibrate(const CalibrateArguments& options) {
   if (options.common.json) print_json(options.common, document["calibration"]);
   std::string text = calibration.brief() + "\n";
   if (counts.unused > 0) {
-    text += fmt::format("{} could not be used: no observation, or the last of a run\n",
+    text += fmt::format("{} could not be used: no observation, no state, or the last of a run\n",
                         counted(counts.unused, "row"));
   }
   if (calibration.dependence.degrees > 0.0) {
@@ -128,6 +131,7 @@ void add_calibrate(CLI::App& app) {
   verb->add_option("--confidence", options->calibration.confidence,
                    "Confidence level of the intervals")
       ->capture_default_str();
+  add_log_options(*verb, false, options->rows);
   add_seed(*verb, options->calibration.seed, "Seed for the intervals of alpha");
   add_lenient_flag(*verb, options->common);
   add_output(*verb, "-o,--output", options->output, "Model to write, with its calibration: .json",

@@ -28,6 +28,7 @@ struct DiscretiseArguments {
   std::vector<Setting> settings;
   std::string use;
   std::string log;
+  std::vector<Setting> rows;
   std::string log_output;
   std::string output;
 };
@@ -78,8 +79,9 @@ void write_model_and_cells(const DiscretiseArguments& options, const Pomdp& fini
 std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp& model,
                        const Pomdp& finite, const Cells& cells) {
   Progress progress(options.common, "rows", 0);
-  return discretise_log(model, finite, cells, options.log, options.log_output,
-                        [&](std::int64_t rows) { progress.add(rows); });
+  return discretise_log(
+      model, finite, cells, options.log, options.log_output,
+      [&](std::int64_t rows) { progress.add(rows); }, log_options(options.rows));
 }
 
 std::string splits_text(const Cells& cells) {
@@ -96,6 +98,8 @@ void run_discretise(const DiscretiseArguments& options) {
   OAS_REQUIRE(options.log.empty() == options.log_output.empty(),
               "--log and --log-out go together: one names the log to read, the other the one to "
               "write");
+  OAS_REQUIRE(options.log.empty() <= options.rows.empty(),
+              "{}: says how a log is read; there is none", options.rows.front().name);
   OAS_REQUIRE(!options.output.empty() || !options.log.empty(),
               "nothing to write: give -o FINITE.json, or --log LOG --log-out FILE");
   OAS_REQUIRE(options.output.empty() || is_json_output(options.output),
@@ -136,6 +140,7 @@ void add_discretise(CLI::App& app) {
   add_input(*verb, "--use", options->use,
             "Take the split points from this file, written by an earlier call", options->common);
   add_input(*verb, "--log", options->log, "Log with real-valued observations", options->common);
+  add_log_options(*verb, false, options->rows);
   add_output(*verb, "--log-out", options->log_output,
              "Log with cells to write; - is standard output", options->common);
   add_output(*verb, "-o,--output", options->output,

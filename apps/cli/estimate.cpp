@@ -25,6 +25,7 @@ struct EstimateArguments {
   std::vector<std::string> logs;
   std::string estimator = Estimation().estimator;
   std::vector<Setting> settings;
+  std::vector<Setting> rows;
   std::string simultaneous;  // row, all or empty
   std::string output;
 };
@@ -162,8 +163,12 @@ void run_estimate(const EstimateArguments& options) {
   OAS_REQUIRE(
       options.simultaneous.empty() || find_estimator(options.estimator).errors != ErrorSource::none,
       "--simultaneous: {} gives no error bars", options.estimator);
-  const AnyModel rows = row_model(loaded, options.logs.front());
+  const LogOptions reading = log_options(options.rows);
+  const AnyModel rows = row_model(loaded, options.logs.front(), reading);
   Estimation how = estimation_from(options.estimator, rows, options.settings);
+  const bool known_states = how.rows.known_states;  // a setting of the estimators that look at it
+  how.rows = reading;
+  how.rows.known_states = known_states;
   Progress progress(options.common, "rows", 0);
   how.estimate.parallelism = options.common.parallelism();
   how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
@@ -224,6 +229,7 @@ void add_estimate(CLI::App& app) {
       ->check(CLI::IsMember({"row", "all"}));
   std::vector<std::string> names;
   for (const EstimatorInfo& info : estimators()) names.emplace_back(info.name);
+  add_log_options(*verb, false, options->rows);
   add_settings(*verb, estimation_settings(), names, options->settings);
   options->common.inputs.push_back(verb->get_option("--structure"));
   add_output(*verb, "-o,--output", options->output,

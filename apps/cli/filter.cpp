@@ -10,6 +10,7 @@
 #include "oas/logs/byte_sink.hpp"
 #include "oas/logs/csv_cell.hpp"
 #include "oas/logs/log_reader.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -19,12 +20,15 @@ struct FilterArguments {
   Common common;
   std::string model;
   std::string log;
+  std::vector<Setting> rows;
   std::string output;
 };
 
 FilteredLog filter_shown(const FilterArguments& options, const AnyModel& any, ByteSink& out) {
   Progress progress(options.common, "rows filtered", 0);
-  return filter_log(any, options.log, out, [&](std::int64_t rows) { progress.add(rows); });
+  return filter_log(
+      any, options.log, out, [&](std::int64_t rows) { progress.add(rows); },
+      log_options(options.rows));
 }
 
 void run_filter(const FilterArguments& options) {
@@ -68,6 +72,7 @@ void add_filter(CLI::App& app) {
                      options->common);
   add_input(*verb, "LOG", options->log, "Log file; - is standard input", options->common)
       ->required();
+  add_log_options(*verb, true, options->rows);
   add_output(*verb, "-o,--output", options->output,
              "CSV to write: for each row the belief before it and the smoothed state; .gz and .zst "
              "are compressed, - is standard output",

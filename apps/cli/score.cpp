@@ -8,6 +8,7 @@
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/jobs/log_score.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -17,6 +18,7 @@ struct ScoreArguments {
   Common common;
   std::vector<std::string> files;
   std::vector<std::string> logs;
+  std::vector<Setting> rows;
 };
 
 using Json = nlohmann::ordered_json;
@@ -79,8 +81,9 @@ LogScore score_files(const ScoreArguments& options) {
   Progress progress(options.common, "rows", 0);
   const auto parallelism = options.common.parallelism();
   const RowsRead report = [&](std::int64_t rows) { progress.add(rows); };
-  return finite.empty() ? score_logs(continuous, options.logs, parallelism, report)
-                        : score_logs(finite, options.logs, parallelism, report);
+  const LogOptions rows = log_options(options.rows);
+  return finite.empty() ? score_logs(continuous, options.logs, parallelism, report, rows)
+                        : score_logs(finite, options.logs, parallelism, report, rows);
 }
 
 void run_score(ScoreArguments options) {
@@ -115,6 +118,7 @@ void add_score(CLI::App& app) {
       ->required();
   add_input(*verb, "--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)",
             options->common);
+  add_log_options(*verb, true, options->rows);
   add_lenient_flag(*verb, options->common);
 }
 

@@ -67,4 +67,22 @@ void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
   }
 }
 
+void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given) {
+  LogOptions options;
+  SettingFields fields;
+  options.visit(fields);
+  if (known_states) options.visit_known_states(fields);
+  for (const SettingInfo& setting : fields.describe()) add_setting(verb, setting, given);
+}
+
+LogOptions log_options(const std::vector<Setting>& given) {
+  LogOptions options;
+  SettingFields fields;
+  options.visit(fields);
+  options.visit_known_states(fields);
+  fields.apply(given, "the reader of logs");
+  options.validate();
+  return options;
+}
+
 }  // namespace oas::cli

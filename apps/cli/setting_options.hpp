@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/core/settings.hpp"
+#include "oas/logs/log_options.hpp"
 
 /// Options of a verb that are settings of the library: names, defaults, ranges and help come from
 /// there, and the library says which of them it does not look at.
@@ -18,5 +19,11 @@ CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector
 /// whose it is where not all look at it.
 void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
                   const std::vector<std::string>& members, std::vector<Setting>& given);
+
+/// Declares how the rows of logs stand in their files, the same for every verb that reads logs;
+/// log_options() makes one value of what was given. `known_states`: the verb looks at them, and no
+/// other setting says so.
+void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given);
+[[nodiscard]] LogOptions log_options(const std::vector<Setting>& given);
 
 }  // namespace oas::cli

@@ -130,6 +130,18 @@ class Calibrate(CliCase):
                       threads, "-o", f"{threads}.json")
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
+    def test_rows_of_unknown_states_are_left_out(self):
+        head = "action,observation,state\n"
+        labelled = ["0,0,0", "0,1,1", "0,1,0", "0,0,1"] * 5
+        self.write("all.csv", head + "\n".join(labelled) + "\n")
+        self.write("some.csv", head + "\n".join(f"{row}\n0,0," for row in labelled) + "\n")
+        whole = self.good_json("calibrate", "all.csv", "--timing", "before")
+        some = self.good_json("calibrate", "some.csv", "--timing", "before")
+        self.assertEqual(some["counts"], whole["counts"])
+        self.assertEqual((some["rows"], some["unused_rows"]), (40, 20))
+        after = self.good_json("calibrate", "some.csv", "--timing", "after", "--prior", 0.5)
+        self.assertEqual(sum(sum(row) for row in after["counts"][0]), 19)  # 0,0, then a state
+
     def test_faults_are_named(self):
         self.good("simulate", "pest-control", "--steps", 100, "-o", "bare.csv")
         self.bad("calibrate", "bare.csv", "--model", "pest-control", "-o", "m.json",
@@ -153,7 +165,8 @@ class Calibrate(CliCase):
         self.write("mixed.csv", head + "0,0,0\n0,1,left\n")
         self.bad("calibrate", "mixed.csv", "--timing", "before", says=["mixed.csv:3", "left"])
         self.write("empty.csv", head + "0,0,\n")
-        self.bad("calibrate", "empty.csv", "--timing", "before", says=["empty.csv:2", "state"])
+        self.bad("calibrate", "empty.csv", "--timing", "before",
+                 says=["empty.csv", "column state is empty throughout"])
         self.write("gone.csv", "")
         self.bad("calibrate", "gone.csv", "--timing", "before", says=["gone.csv"])
         self.write("two.csv", "# oas-log/1 timing=after\n" + head + "0,0,0\n0,0,0\n")

@@ -28,38 +28,155 @@ def finite(states, actions, observations, timing="before"):
 
 
 class InterleavedRuns(CliCase):
-    def test_every_verb_names_the_line(self):
-        self.write("line.json", json.dumps(LINE))
-        rows = "".join(f"{t % 2},{t % 2},{t % 2}.5\n" for t in range(40))
-        self.write("real.csv", "run,action,observation\n" + rows)
-        model = finite(2, 2, 2)
-        self.write_model("m.json", model)
-        self.write("log.csv", "run,action,observation,state,propensity\n" + "".join(
-            f"unit {'ab'[t % 2]},{t % 2},{t // 2 % 2},{t % 2},0.5\n" for t in range(40)))
-        says = ["log.csv:4:1:", "run 'unit a' comes back after run 'unit b'", "Sort the log by run"]
-        for name in ESTIMATORS:
-            self.bad("estimate", "m.json", "log.csv", "--estimator", name, "-o", "e.json",
-                     says=says)
-        for bars in ("block-bootstrap", "parametric-bootstrap"):
-            self.bad("estimate", "m.json", "log.csv", "--error-bars", bars, says=says)
-        self.bad("filter", "m.json", "log.csv", "-o", "b.csv", says=says)
-        self.bad("score", "m.json", "log.csv", says=says)
-        self.bad("calibrate", "log.csv", "--timing", "before", "-o", "c.json", says=says)
-        self.bad("calibrate", "log.csv", "--model", "m.json", says=says)
-        says = ["real.csv:4:1:", "run '0' comes back"]
-        self.bad("discretise", "line.json", "--log", "real.csv", "--log-out", "cells.csv",
-                 says=says)
-        for name in ("oas-overlap", "oas-soft", "oas-ml"):
-            self.bad("estimate", "line.json", "real.csv", "--estimator", name, says=says)
-        self.bad("filter", "line.json", "real.csv", "-o", "b.csv", says=says)
-        self.bad("score", "line.json", "real.csv", says=says)
+    """The numbers of a mixed log are those of the same log sorted by unit, to the bit."""
 
-    def test_sorted_as_the_message_says_it_is_read(self):
+    def write_both(self, name, header, rows):
+        """NAME-mixed.csv as the rows come, NAME-sorted.csv sorted by unit, stably."""
+        self.write(f"{name}-mixed.csv", "\n".join([header, *rows]) + "\n")
+        ordered = sorted(rows, key=lambda row: row.split(",")[0])
+        self.assertNotEqual(rows, ordered)
+        self.write(f"{name}-sorted.csv", "\n".join([header, *ordered]) + "\n")
+
+    def same(self, *arguments, output=None):
+        """LOG in the arguments stands for the mixed and for the sorted log."""
+        results = []
+        for order in ("mixed", "sorted"):
+            texts = [str(one).replace("LOG", order) for one in arguments]
+            printed = self.good(*texts)
+            results.append(printed.replace(order, "LOG") if output is None else self.read(output))
+        self.assertEqual(*results)
+        self.assertGreater(len(results[0]), 50)
+
+    def setUp(self):
+        super().setUp()
+        self.write("line.json", json.dumps(LINE))
         self.write_model("m.json", finite(2, 2, 2))
-        lines = [f"{'ab'[t % 2]},{t % 2},{t // 2 % 2}" for t in range(40)]
-        self.write("log.csv", "run,action,observation\n" + "\n".join(sorted(
-            lines, key=lambda line: line.split(",")[0])) + "\n")
-        self.assertEqual(self.good_json("score", "m.json", "log.csv")["runs"], 2)
+        rows, real = [], []
+        for t in range(1500):
+            unit = "abc"[t * t % 7 % 3]
+            o = "" if t % 13 == 5 else (t * t // 3 + t // 5) % 2
+            rows.append(f"unit {unit},{t * 5 // 3 % 2},{o},{t // 4 % 2},0.5")
+            real.append(f"unit {unit},{t * 5 // 3 % 2},{t * 7 % 19 / 6}")
+        self.write_both("log", "run,action,observation,state,propensity", rows)
+        self.write_both("real", "run,action,observation", real)
+
+    def test_every_estimator(self):
+        for name in ESTIMATORS:
+            self.same("estimate", "m.json", "log-LOG.csv", "--estimator", name, "--json")
+        for bars in ("block-bootstrap", "parametric-bootstrap"):
+            self.same("estimate", "m.json", "log-LOG.csv", "--error-bars", bars, "--json")
+        for age in ("run", "log"):
+            self.same("estimate", "m.json", "log-LOG.csv", "--half-life", "100", "--age", age,
+                      "--json")
+        for name in ("oas-overlap", "oas-soft", "oas-ml"):
+            self.same("estimate", "line.json", "real-LOG.csv", "--estimator", name, "--json")
+
+    def test_every_other_verb(self):
+        for model, log in (("m.json", "log-LOG.csv"), ("line.json", "real-LOG.csv")):
+            self.same("filter", model, log, "-o", "b.csv", output="b.csv")
+            self.same("score", model, log, "--json")
+        self.assertIn(b"\nunit c,0,", self.read("b.csv"))
+        self.same("calibrate", "log-LOG.csv", "--timing", "before", "--json")
+        self.same("discretise", "line.json", "--log", "real-LOG.csv", "--log-out", "cells.csv",
+                  "--cells", "4", output="cells.csv")
+        self.assertIn(b"\nunit c,", self.read("cells.csv"))
+
+    def test_from_a_pipe(self):
+        mixed = self.read("log-mixed.csv").decode()
+        sorted_too = self.good_json("score", "m.json", "log-sorted.csv")
+        printed = json.loads(self.good("score", "m.json", "-", "--json", stdin=mixed))
+        self.assertEqual(printed, sorted_too)
+
+
+class Fleets(CliCase):
+    """A log of pumps with columns, times and names of its own."""
+
+    COLUMNS = ("--columns", "action=cmd,observation=vib,run=pump,time=ts,state=seen")
+
+    def setUp(self):
+        super().setUp()
+        self.write_model("m.json", finite(2, 2, 2))
+        rows = ["ts,pump,cmd,vib,seen,note"]
+        for t in range(300):
+            for pump in ("A 1", "B"):
+                if pump == "B" and 100 <= t < 103:
+                    continue
+                day, hour = divmod(t, 24)
+                seen = t // 7 % 2 if t % 9 == 0 else ""
+                rows.append(f"2026-03-{day + 1:02d} {hour:02d}:00,{pump},{t * t % 5 % 2},"
+                            f"{t * 3 // 2 % 2},{seen},x")
+        self.rows = rows
+        self.write("fleet.csv", "\n".join(rows) + "\n")
+
+    def test_gaps(self):
+        read = ("estimate", "m.json", "fleet.csv", *self.COLUMNS, "--estimator", "oas-overlap")
+        self.bad(*read, says=["fleet.csv:", "1 h (594 times)", "4 h (1 times)", "--step"])
+        self.bad(*read, "--step", "1h", says=["fleet.csv:206:1:", "a gap of 3 steps", "unit 'B'",
+                                              "2026-03-05T03:00:00", "2026-03-05T07:00:00"])
+        self.bad(*read, "--step", "1w", says=["step", "'1w'", "unknown unit of time 'w'"])
+        self.bad(*read, "--step", "1h", "--gaps", "action=9", says=["no action '9'"])
+        rows = {gaps: self.good_json(*read, "--step", "1h", "--gaps", gaps)["rows"]
+                for gaps in ("action=0", "repeat", "new-run")}
+        self.assertEqual(rows, {"action=0": 600, "repeat": 600, "new-run": 597})
+
+    def test_filter_keeps_names_and_steps(self):
+        self.good("filter", "m.json", "fleet.csv", *self.COLUMNS, "--step", "1h", "--gaps",
+                  "new-run", "-o", "b.csv")
+        lines = self.read("b.csv").decode().splitlines()
+        self.assertEqual([line.split(",")[:2] for line in lines if line.startswith("B,")][98:103],
+                         [["B", "98"], ["B", "99"], ["B", "100"], ["B", "103"], ["B", "104"]])
+        after_gap = next(line for line in lines if line.startswith("B,103,"))
+        self.assertEqual(after_gap.split(",")[4:6], ["0.5", "0.5"])
+        self.assertEqual(sum(line.startswith("A 1,") for line in lines), 301)
+
+    def test_known_states(self):
+        read = ("m.json", "fleet.csv", *self.COLUMNS, "--step", "1h", "--gaps", "repeat")
+        known = self.good_json("estimate", *read, "--known-states")
+        plain = self.good_json("estimate", *read)
+        self.assertLess(known["log_likelihood"], plain["log_likelihood"])  # more is to be explained
+        for name in ("oas-overlap", "oas", "spectral", "particle"):
+            self.bad("estimate", *read, "--known-states", "--estimator", name,
+                     says=["--known-states", "oas-ml"])
+        for more in (("--half-life", "50"), ("--error-bars", "block-bootstrap")):
+            self.bad("estimate", *read, "--known-states", *more, says=["known states"])
+        self.good("filter", *read, "--known-states", "-o", "b.csv")
+        for line in self.read("b.csv").decode().splitlines():
+            cells = line.split(",")
+            if cells[:2] == ["B", "63"]:  # 63 // 7 is odd
+                self.assertEqual(cells[6:], ["0", "1", "1"])
+        self.good("score", *read, "--known-states")
+
+    def test_bad_logs_name_line_column_and_value(self):
+        def bad(old, new, *says, more=()):
+            text = "\n".join(self.rows).replace(old, new, 1)
+            self.assertNotEqual(text, "\n".join(self.rows))
+            self.write("fleet.csv", text + "\n")
+            self.bad("filter", "m.json", "fleet.csv", *self.COLUMNS, "--step", "1h", "--gaps",
+                     "repeat", "--known-states", *more, "-o", "-", says=["fleet.csv:", *says])
+        first = "2026-03-01 01:00,A 1,1,"
+        bad(first, "2026-03-01 00:00,A 1,1,", ":4:1:", "2026-03-01T00:00:00", "twice", "'A 1'")
+        bad(first, "2026-02-01 00:00,A 1,1,", ":4:1:", "2026-02-01T00:00:00", "earlier")
+        bad(first, "2026-02-30 00:00,A 1,1,", ":4:1:", "'2026-02-30 00:00'")
+        bad(first, "2026-03-01 01:00,A 1,,", ":4:3:", "the action is empty")
+        bad(first, "2026-03-01 01:00,A 1,7,", ":4:3:", "action '7'")
+        bad("00:00,A 1,0,0,0", "00:00,A 1,0,0,3", ":2:5:", "state '3'")
+        bad("pump,cmd", "unit,cmd", ":1:", "no column 'pump' for run", "ts, unit, cmd, vib, seen")
+        bad("note", "cmd", ":1:", "column 'cmd' for action is there twice")
+
+    def test_negative_reading_of_a_gamma_sensor(self):
+        gamma = [{"kind": "gamma", "shape": k, "scale": 1} for k in (1, 4)]
+        self.write("g.json", json.dumps({
+            "format": "oas-model/1", "timing": "before", "states": 2, "actions": 1,
+            "observations": {"dimension": 1}, "density": [gamma],
+            "transition": [[[0.9, 0.1], [0.2, 0.8]]]}))
+        self.write("g.csv", "unit,action,pressure\np,0,1.5\np,0,-2.5\n")
+        self.bad("filter", "g.json", "g.csv", "--columns", "run=unit,observation=pressure", "-o",
+                 "b.csv", says=["g.csv:3:3:", "observation -2.5", "density 0"])
+
+    def test_options_without_a_log(self):
+        self.write("line.json", json.dumps(LINE))
+        self.bad("discretise", "line.json", "--cells", "4", "-o", "d.json", "--step", "1h",
+                 says=["--step", "there is none"])
 
 
 class CornerLogs(CliCase):

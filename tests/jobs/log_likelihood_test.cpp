@@ -305,7 +305,8 @@ TEST_F(LikelihoodOfLogs, PValuesOfTheTruthAreUniform) {
       loop.advance(2'000, rows);
       SensorFitTest test(model);
       for (std::size_t t = 0; t < rows.size(); ++t) {
-        test.add(rows.actions[t], rows.observations[t], t == 0);
+        const RunStart start;
+        test.add(rows.actions[t], rows.observations[t], t == 0 ? &start : nullptr);
       }
       sum += test.finish().p_value;
     }

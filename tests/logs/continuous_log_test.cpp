@@ -103,7 +103,7 @@ TEST(ContinuousLog, ErrorsNameLineAndValue) {
     return continuous_error("action,observation\n0,1\n" + text, line);
   };
   EXPECT_EQ(rows("0,3.5\n"),
-            "log.csv:3: observation 3.5 has density 0 in every state under action '0'");
+            "log.csv:3:2: observation 3.5 has density 0 in every state under action '0'");
   EXPECT_EQ(rows("0,abc\n"), "log.csv:3:2: observation 'abc' is not a number");
   EXPECT_EQ(rows("0,inf\n"), "log.csv:3:2: observation 'inf' is not finite");
   EXPECT_EQ(rows("0,1,2\n"), "log.csv:3: 3 fields where the header has 2");
@@ -119,10 +119,10 @@ TEST(ContinuousLog, BadLikelihoods) {
   const auto rows = [&](const std::string& text) {
     return continuous_error("action,likelihood_1,likelihood_2\n" + text, bare);
   };
-  EXPECT_EQ(rows("0,0,0\n"), "log.csv:2: the likelihood is 0 in every state");
+  EXPECT_EQ(rows("0,0,0\n"), "log.csv:2:2: the likelihood is 0 in every state");
   EXPECT_EQ(rows("0,1,-0.5\n"), "log.csv:2:3: likelihood '-0.5' is negative");
   EXPECT_EQ(rows("0,1,x\n"), "log.csv:2:3: likelihood 'x' is not a number");
-  EXPECT_EQ(rows("0,1,\n"), "log.csv:2: 1 of 2 likelihood cells are empty; all or none may be");
+  EXPECT_EQ(rows("0,1,\n"), "log.csv:2:2: 1 of 2 likelihood cells are empty; all or none may be");
   EXPECT_EQ(rows("0,1,nan\n"), "log.csv:2:3: likelihood 'nan' is not finite");
 }
 

@@ -54,7 +54,10 @@ void expect_round_trip(const Pomdp& model, LogColumns columns, const std::string
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const Trajectory& rows = runs[run];
     writer.write(rows, static_cast<long>(run));
-    if (rows.size() > 0) expected.run_starts.push_back(expected.rows.size());
+    if (rows.size() > 0) {
+      expected.run_starts.push_back(expected.rows.size());
+      if (columns.run) expected.run_names.push_back(std::to_string(run));
+    }
     append(expected.rows.actions, rows.actions);
     append(expected.rows.observations, rows.observations);
     append(expected.rows.propensities, rows.propensities);

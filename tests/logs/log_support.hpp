@@ -45,6 +45,10 @@ inline LogReader reader_of(std::string_view text, const Pomdp& model) {
   return LogReader(bytes_of(text), "log.csv", model);
 }
 
+inline LogReader reader_of(std::string_view text, const Pomdp& model, const LogOptions& options) {
+  return LogReader(bytes_of(text), "log.csv", model, options);
+}
+
 /// All rows at once, whatever the size of the blocks; run starts count from the first row.
 inline LogBlock read_all(LogReader reader, std::size_t max_rows = 1000) {
   LogBlock all;
@@ -55,6 +59,12 @@ inline LogBlock read_all(LogReader reader, std::size_t max_rows = 1000) {
     for (const std::size_t start : block.run_starts) {
       all.run_starts.push_back(all.rows.size() + start);
     }
+    append(all.run_names, block.run_names);
+    append(all.starts, block.starts);
+    append(all.first_steps, block.first_steps);
+    append(all.readings, block.readings);
+    append(all.likelihoods, block.likelihoods);
+    append(all.known, block.known);
     append(all.rows.actions, block.rows.actions);
     append(all.rows.observations, block.rows.observations);
     append(all.rows.propensities, block.rows.propensities);
@@ -64,15 +74,17 @@ inline LogBlock read_all(LogReader reader, std::size_t max_rows = 1000) {
   return all;
 }
 
-inline LogBlock read_text(std::string_view text, const Pomdp& model, std::size_t max_rows = 1000) {
-  return read_all(reader_of(text, model), max_rows);
+inline LogBlock read_text(std::string_view text, const Pomdp& model, std::size_t max_rows = 1000,
+                          const LogOptions& options = {}) {
+  return read_all(reader_of(text, model, options), max_rows);
 }
 
 /// What the ParseError says when the log is read to its end; "" when it is fine.
-inline std::string error_of(std::string_view text, const Pomdp& model) {
+inline std::string error_of(std::string_view text, const Pomdp& model,
+                            const LogOptions& options = {}) {
   try {
-    static_cast<void>(read_text(text, model));
-  } catch (const ParseError& error) {
+    static_cast<void>(read_text(text, model, 1000, options));
+  } catch (const InvalidArgument& error) {
     return error.what();
   }
   return "";

@@ -15,9 +15,9 @@ BeliefFilter::BeliefFilter(const Pomdp& model)
   reset();
 }
 
-void BeliefFilter::reset() {
+void BeliefFilter::reset(RunStart start) {
   std::fill(belief_.begin(), belief_.end(), 0.0);
-  std::copy(start_.begin(), start_.end(), belief_.begin());
+  start.belief(start_, belief_);
 }
 
 void BeliefFilter::reset(const Belief& belief) {

@@ -7,6 +7,7 @@
 #include "oas/core/index.hpp"
 #include "oas/model/belief.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -18,7 +19,7 @@ class BeliefFilter {
   explicit BeliefFilter(const Pomdp& model);
 
   /// Back to the start of a run.
-  void reset();
+  void reset(RunStart start = {});
   /// Throws InvalidArgument on a wrong size.
   void reset(const Belief& belief);
 

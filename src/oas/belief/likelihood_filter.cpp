@@ -16,7 +16,10 @@ LikelihoodFilter::LikelihoodFilter(const Pomdp& chain, TransitionModel transitio
       belief_(start_),
       scratch_(start_.size()) {}
 
-void LikelihoodFilter::reset() { belief_ = start_; }
+void LikelihoodFilter::reset(RunStart start) {
+  belief_.resize(start_.size());
+  start.belief(start_, belief_);
+}
 
 void LikelihoodFilter::reset(std::span<const double> belief) {
   OAS_REQUIRE(belief.size() == belief_.size(), "a belief over {} states for {} states",

@@ -5,6 +5,7 @@
 
 #include "oas/core/index.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -20,7 +21,7 @@ class LikelihoodFilter {
   LikelihoodFilter(const Pomdp& chain, TransitionModel transition);
 
   /// Back to the start of a run.
-  void reset();
+  void reset(RunStart start = {});
   /// To the given distribution over states.
   void reset(std::span<const double> belief);
 

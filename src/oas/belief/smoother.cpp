@@ -20,7 +20,7 @@ class FiniteRows {
       : model_(model), actions_(actions), observations_(observations), filter_(model) {}
 
   [[nodiscard]] std::span<const double> belief() const { return filter_.belief(); }
-  void reset() { filter_.reset(); }
+  void reset(RunStart start) { filter_.reset(start); }
   void reset(const Vector& belief) { filter_.reset(Belief({belief.begin(), belief.end()})); }
   double update(std::size_t t) { return filter_.update(actions_[t], observations_[t]); }
   [[nodiscard]] bool seen(std::size_t t) const { return observations_[t] != kMissing; }
@@ -45,7 +45,7 @@ class LikelihoodVectors {
         filter_(chain) {}
 
   [[nodiscard]] std::span<const double> belief() const { return filter_.belief(); }
-  void reset() { filter_.reset(); }
+  void reset(RunStart start) { filter_.reset(start); }
   void reset(const Vector& belief) {
     filter_.reset({belief.data(), static_cast<std::size_t>(belief.size())});
   }
@@ -71,9 +71,10 @@ class LikelihoodVectors {
 template <class Rows>
 class Smoother {
  public:
-  Smoother(const Pomdp& model, std::span<const Action> actions, Rows rows)
+  Smoother(const Pomdp& model, std::span<const Action> actions, Rows rows, RunStart start)
       : model_(model),
         actions_(actions),
+        run_start_(start),
         block_(std::max<std::size_t>(
             1, static_cast<std::size_t>(std::sqrt(static_cast<double>(actions.size()))))),
         rows_(std::move(rows)),
@@ -82,9 +83,10 @@ class Smoother {
         probabilities_(block_) {}
 
   void run(const SmoothedRow& receive) {
+    rows_.reset(run_start_);
     store_beliefs();
     store_ratios();
-    rows_.reset();
+    rows_.reset(run_start_);
     for (std::size_t start = 0; start <= actions_.size(); start += block_) {
       filter_block(start);
       smooth_block(start);
@@ -160,6 +162,7 @@ class Smoother {
 
   const Pomdp& model_;
   std::span<const Action> actions_;
+  RunStart run_start_;
   std::size_t block_;
   Rows rows_;
   std::vector<Vector> beliefs_;  // of one block
@@ -172,18 +175,19 @@ class Smoother {
 }  // namespace
 
 void smooth(const Pomdp& model, std::span<const Action> actions,
-            std::span<const Observation> observations, const SmoothedRow& receive) {
+            std::span<const Observation> observations, const SmoothedRow& receive, RunStart start) {
   OAS_REQUIRE(actions.size() == observations.size(), "{} actions and {} observations",
               actions.size(), observations.size());
-  Smoother(model, actions, FiniteRows(model, actions, observations)).run(receive);
+  Smoother(model, actions, FiniteRows(model, actions, observations), start).run(receive);
 }
 
 void smooth_likelihoods(const Pomdp& chain, std::span<const Action> actions,
-                        std::span<const double> likelihoods, const SmoothedRow& receive) {
+                        std::span<const double> likelihoods, const SmoothedRow& receive,
+                        RunStart start) {
   OAS_REQUIRE(actions.size() * static_cast<std::size_t>(chain.num_states()) == likelihoods.size(),
               "{} actions and {} likelihoods for {} states", actions.size(), likelihoods.size(),
               chain.num_states());
-  Smoother(chain, actions, LikelihoodVectors(chain, actions, likelihoods)).run(receive);
+  Smoother(chain, actions, LikelihoodVectors(chain, actions, likelihoods), start).run(receive);
 }
 
 }  // namespace oas

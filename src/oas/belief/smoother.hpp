@@ -6,6 +6,7 @@
 
 #include "oas/core/index.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -21,11 +22,13 @@ using SmoothedRow = std::function<void(std::size_t t, std::span<const double> be
 /// O(S √n) beside the rows. Time O(n S²). Throws InvalidArgument on a model without transition
 /// model or columns of different lengths.
 void smooth(const Pomdp& model, std::span<const Action> actions,
-            std::span<const Observation> observations, const SmoothedRow& receive);
+            std::span<const Observation> observations, const SmoothedRow& receive,
+            RunStart start = {});
 
 /// The same for rows that bring likelihoods p(o | s, a) [row][state], all 1 where nothing was seen;
 /// `probability` is then the density of the observation. The sensors of `chain` are not looked at.
 void smooth_likelihoods(const Pomdp& chain, std::span<const Action> actions,
-                        std::span<const double> likelihoods, const SmoothedRow& receive);
+                        std::span<const double> likelihoods, const SmoothedRow& receive,
+                        RunStart start = {});
 
 }  // namespace oas

@@ -145,6 +145,17 @@ void SettingFields::operator()(std::string_view name, std::optional<double>& fie
   add_number(name, field, range, summary);
 }
 
+void SettingFields::text(std::string_view name, std::string& field, std::string_view summary) {
+  SettingInfo info;
+  info.name = name;
+  info.summary = summary;
+  info.type = "TEXT";
+  info.accepts = [](const std::string&) { return true; };
+  add(
+      std::move(info), [&field] { return field; },
+      [&field](const std::string& text) { field = text; });
+}
+
 void SettingFields::words(std::string_view name, std::vector<std::string>& field,
                           std::string_view summary) {
   SettingInfo info;

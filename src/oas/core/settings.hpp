@@ -87,6 +87,8 @@ class SettingFields {
   void operator()(std::string_view name, Number& field, std::string_view summary) {
     (*this)(name, field, {}, summary);
   }
+  /// Any text; what it says is checked by whoever looks at it.
+  void text(std::string_view name, std::string& field, std::string_view summary);
   /// Words that are collected: the setting may be given several times.
   void words(std::string_view name, std::vector<std::string>& field, std::string_view summary);
   /// Bytes, written in units of 2^20.

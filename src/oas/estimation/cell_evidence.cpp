@@ -23,7 +23,7 @@ class CellBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<CellBody>(info_, cells_, finite_->fresh(first_run));
   }
-  void start_run() override { finite_->start_run(); }
+  void start_run(RunStart start) override { finite_->start_run(start); }
   void add(const RowBlock& rows, const RowSource* from) override {
     OAS_REQUIRE(!rows.readings.empty(),
                 "{}: contains likelihoods, but cells need observations; use oas-soft or oas-ml",

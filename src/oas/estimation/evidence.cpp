@@ -14,7 +14,7 @@ namespace oas {
 namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kPartsAtOnce = 64;
 
 // FNV-1a over all that must be the same for evidence to be put together.
@@ -104,7 +104,7 @@ struct Evidence::Waiting {
     if (body) {
       to.merge(*body);
     } else {
-      to.start_run();
+      to.start_run(rows.all().starts.front());
       to.add(rows.all().part(0, rows.size()), nullptr);
     }
   }
@@ -125,6 +125,7 @@ Evidence::Evidence(const Evidence& other)
       runs_(other.runs_),
       run_(other.run_),
       last_run_(other.last_run_),
+      next_start_(other.next_start_),
       waiting_(other.waiting_) {}
 Evidence::Evidence(Evidence&& other) noexcept = default;
 Evidence::~Evidence() = default;
@@ -136,11 +137,13 @@ Evidence& Evidence::operator=(Evidence other) noexcept {
   std::swap(runs_, other.runs_);
   std::swap(run_, other.run_);
   std::swap(last_run_, other.last_run_);
+  std::swap(next_start_, other.next_start_);
   std::swap(waiting_, other.waiting_);
   return *this;
 }
 
-void Evidence::start_run() {
+void Evidence::start_run(RunStart start) {
+  next_start_ = start;
   for (Waiting& waiting : waiting_) waiting.ended = true;
   run_ = -1;
   advance();
@@ -154,7 +157,7 @@ bool Evidence::last_is_open() const {
 void Evidence::add(const RowBlock& block) {
   block.validate();
   by_runs(
-      block, [&] { start_run(); },
+      block, [&](RunStart start) { start_run(start); },
       [&](const RowBlock& rows) { add(last_is_open() ? last_run_ : last_run_ + 1, rows); });
 }
 
@@ -164,15 +167,18 @@ void Evidence::add(std::int64_t run, const RowBlock& block) {
   if (block.size() == 0) return;
   if (run > last_run_) {
     last_run_ = run;
+    const RunStart start = std::exchange(next_start_, {});
     if (run_ < 0 && waiting_.empty()) {
       run_ = run;
-      body_->start_run();
+      body_->start_run(start);
     } else {
       Waiting& waiting = waiting_.emplace_back();
       waiting.run = run;
       if (body_->can_merge()) {
         waiting.body = body_->fresh(runs_);
-        waiting.body->start_run();
+        waiting.body->start_run(start);
+      } else {
+        waiting.rows.start_run(start);
       }
     }
     ++runs_;
@@ -273,6 +279,7 @@ std::string Evidence::save() const {
   out.put_text(info_->name);
   out.put(fingerprint_);
   for (const std::int64_t value : {runs_, run_, last_run_}) out.put(value);
+  out.put(next_start_);
   out.put(static_cast<std::int64_t>(waiting_.size()));
   for (const Waiting& waiting : waiting_) {
     out.put(waiting.run);
@@ -302,6 +309,7 @@ void Evidence::load(std::string_view bytes) {
   loaded.runs_ = in.get_integer(0, kMost);
   loaded.run_ = in.get_integer(-1, kMost);
   loaded.last_run_ = in.get_integer(loaded.run_, kMost);
+  loaded.next_start_ = in.get<RunStart>();
   for (std::int64_t left = in.get_integer(0, kMost); left > 0; --left) {
     Waiting& one = loaded.waiting_.emplace_back();
     one.run = in.get_integer(0, loaded.last_run_);
@@ -334,7 +342,8 @@ namespace detail {
 void EvidenceBody::take(RowSource& source) {
   for (RowBlock block; source.next(block);) {
     by_runs(
-        block, [&] { start_run(); }, [&](const RowBlock& rows) { add(rows, &source); });
+        block, [&](RunStart start) { start_run(start); },
+        [&](const RowBlock& rows) { add(rows, &source); });
   }
 }
 

@@ -102,8 +102,8 @@ class Evidence {
 
   [[nodiscard]] const EstimatorInfo& info() const { return *info_; }
 
-  /// The rows to come belong to another run; those that are open end.
-  void start_run();
+  /// The rows to come belong to another run, which starts so; those that are open end.
+  void start_run(RunStart start = {});
   /// The next rows of the last run, and of further ones where the block says so. Throws
   /// InvalidArgument on columns of different lengths, on missing propensities that are needed, and
   /// where the sensors rule an observation out.
@@ -174,6 +174,7 @@ class Evidence {
   std::int64_t runs_;          // begun so far, those before the first one included
   std::int64_t run_ = -1;      // whose rows body_ takes; -1: none
   std::int64_t last_run_ = -1;
+  RunStart next_start_;           // of the run that begins next
   std::vector<Waiting> waiting_;  // in the order of runs
 };
 

@@ -118,6 +118,11 @@ void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& s
     std::optional<StoredRows> kept = evidence.rows();
     if (!kept) kept.emplace(read_rows(source, how.evidence.memory_limit));
     const RowBlock rows = kept->all();
+    OAS_REQUIRE(
+        std::all_of(rows.starts.begin(), rows.starts.end(),
+                    [](RunStart start) { return start.from_model(); }),
+        "a parametric bootstrap simulates runs from the model's start, but some go on after "
+        "a gap; take block-bootstrap or asymptotic error bars");
     warn_of_reaction(model, rows, estimate);
     resampled = resample_parametric(
         model.with_transition(estimate.transition), rows,

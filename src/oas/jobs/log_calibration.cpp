@@ -70,14 +70,14 @@ Json table3(const auto& values, const SensorCounts& counts) {
 }  // namespace
 
 Pomdp calibration_skeleton(const std::string& path, std::span<const std::string> logs,
-                           std::optional<Timing> timing) {
+                           std::optional<Timing> timing, const LogOptions& options) {
   if (!path.empty()) {
     PomdpParts parts = read_skeleton(path).parts();
     OAS_REQUIRE(timing.value_or(parts.timing) == parts.timing, "{}: has timing {}, not {}", path,
                 to_string(parts.timing), to_string(*timing));
     return Pomdp(std::move(parts));
   }
-  const LogLabels labels = scan_log_labels(logs);
+  const LogLabels labels = scan_log_labels(logs, options);
   OAS_REQUIRE(timing || labels.timing,
               "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
               "which state emits the observation of a row");
@@ -92,12 +92,13 @@ Pomdp calibration_skeleton(const std::string& path, std::span<const std::string>
 }
 
 SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string> logs,
-                                 Parallelism parallelism, const RowsRead& progress) {
+                                 Parallelism parallelism, const RowsRead& progress,
+                                 const LogOptions& options) {
   OAS_REQUIRE(!logs.empty(), "no log to calibrate from");
   std::vector<SensorCounts> parts(logs.size());
   std::mutex progress_mutex;
   parallel_for(logs.size(), parallelism, [&](std::size_t i) {
-    LogReader reader(logs[i], model);
+    LogReader reader(logs[i], model, options);
     if (!reader.has_state()) {
       throw ParseError(logs[i], reader.line(), 0,
                        "column 'state' is missing: sensors are calibrated on rows whose state is "
@@ -122,7 +123,7 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
   OAS_REQUIRE(
       counts.unused < counts.rows,
       "{}: no row to calibrate from. Rows: {}; with an empty column observation: {}; last of a "
-      "run, so that timing {} does not show the state that emitted: {}",
+      "run, so that timing {} does not show the state that emitted, or of an unknown state: {}",
       fmt::join(logs, ", "), counts.rows, counts.missing, to_string(model.timing()),
       counts.unused - counts.missing);
   return counts;

@@ -17,14 +17,16 @@ namespace oas {
 /// `path`, from the labels of the logs. `timing` overrides what neither says; without it, one of
 /// them must. Throws InvalidArgument or ParseError that names file and value.
 [[nodiscard]] Pomdp calibration_skeleton(const std::string& path, std::span<const std::string> logs,
-                                         std::optional<Timing> timing);
+                                         std::optional<Timing> timing,
+                                         const LogOptions& options = {});
 
 /// Counts the labelled rows of any number of files, in parallel and in constant memory. Throws
 /// ParseError on a file without column `state`, and InvalidArgument when no row can be used.
 [[nodiscard]] SensorCounts count_labelled_rows(const Pomdp& model,
                                                std::span<const std::string> logs,
                                                Parallelism parallelism = {},
-                                               const RowsRead& progress = {});
+                                               const RowsRead& progress = {},
+                                               const LogOptions& options = {});
 
 /// The model with calibrated sensors as a document: a model file with an object `calibration`.
 [[nodiscard]] nlohmann::ordered_json calibration_to_json(const Pomdp& skeleton,

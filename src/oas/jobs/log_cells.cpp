@@ -28,8 +28,17 @@ Trajectory cut(const Trajectory& rows, std::size_t first, std::size_t count) {
 
 std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
                             const std::string& log, const std::string& path,
-                            const RowsRead& progress) {
-  LogReader reader(log, model);
+                            const RowsRead& progress, const LogOptions& options) {
+  const Gaps gaps(options.gaps);
+  OAS_REQUIRE(
+      gaps.kind != Gaps::Kind::new_run,
+      "gaps: a log cannot say that a run starts in an unknown state; action=NAME and repeat "
+      "put rows in");
+  LogReader reader(log, model, options);
+  OAS_REQUIRE(!gaps.inserts_rows() || !reader.has_reward(),
+              "{}: rows that are put into gaps have no reward; leave the column out (--columns "
+              "reward=)",
+              reader.name());
   OAS_REQUIRE(!reader.has_likelihood(), "{}: contains likelihoods, but cells need observations",
               reader.name());
   LogColumns columns;
@@ -39,13 +48,24 @@ std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, c
   columns.state = reader.has_state();
   LogWriter writer(path, finite, columns);
   long run = -1;
+  std::string name;  // of the run
   for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
     to_cells(block.readings, cells, block.rows.observations);
     std::size_t first = 0;
+    std::size_t started = 0;
     by_runs(
-        block.view(), [&] { ++run; },
+        block.view(),
+        [&] {
+          ++run;
+          if (reader.has_run()) name = block.run_names[started++];
+        },
         [&](const RowBlock& part) {
-          writer.write(cut(block.rows, first, part.size()), run);
+          const Trajectory rows = cut(block.rows, first, part.size());
+          if (reader.has_run()) {
+            writer.write(rows, run, name);
+          } else {
+            writer.write(rows, run);
+          }
           first += part.size();
         });
     if (progress) progress(static_cast<std::int64_t>(block.rows.size()));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "oas/logs/log_options.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/row_source.hpp"
 #include "oas/sensors/cells.hpp"
@@ -11,10 +12,11 @@ namespace oas {
 
 /// Reads a log with real-valued observations and writes it again with the cells that these fall
 /// into; `finite` names them (discretise(model, cells)). Propensities, rewards and states go along.
-/// Returns the number of rows. Throws InvalidArgument on a log of likelihoods, ParseError as
-/// LogReader does.
+/// Returns the number of rows. Names of runs are kept. Throws InvalidArgument on a log of
+/// likelihoods, and on gaps that the new log could not tell of: runs that start in an unknown
+/// state, rewards of rows that were put in. Throws ParseError as LogReader does.
 std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
                             const std::string& log, const std::string& path,
-                            const RowsRead& progress = {});
+                            const RowsRead& progress = {}, const LogOptions& options = {});
 
 }  // namespace oas

@@ -77,6 +77,7 @@ void Estimation::visit(SettingFields& fields, bool real_valued) {
                  "what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
                  "same-for-all-actions; can be repeated");
   }
+  if (info.reading == Reading::again) rows.visit_known_states(fields);
   info.settings(evidence, fields);
   fields.choice("sensors", sensors, {"", "exact", "uncertain"},
                 "treat calibrated sensors as uncertain (default where possible) or exact");
@@ -98,6 +99,12 @@ void Estimation::visit(SettingFields& fields, bool real_valued) {
   fields.when(
       {"error_bars"}, [this, real_valued] { return !real_valued || !bootstrap.active(); },
       "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
+  fields.when(
+      {"half_life", "window"}, [this] { return !rows.known_states; },
+      "weights by age do not go with known states");
+  fields.when(
+      {"error_bars"}, [this] { return !rows.known_states || !bootstrap.active(); },
+      "a bootstrap does not go with known states; take asymptotic error bars");
   fields.when(
       {"sensors"}, [real_valued] { return !real_valued; },
       "only sensors of finite observations are calibrated on labelled rows, and can be uncertain "
@@ -122,9 +129,9 @@ Estimation estimation_from(const std::string& estimator, const AnyModel& model,
   return how;
 }
 
-AnyModel row_model(const AnyModel& model, const std::string& log) {
+AnyModel row_model(const AnyModel& model, const std::string& log, const LogOptions& options) {
   const auto* finite = std::get_if<Pomdp>(&model);
-  if (finite != nullptr && log_brings_likelihoods(log)) return ContinuousPomdp(*finite);
+  if (finite != nullptr && log_brings_likelihoods(log, options)) return ContinuousPomdp(*finite);
   return model;
 }
 
@@ -147,9 +154,13 @@ TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std
   options.uncertain_sensors = sensors.uncertain;
   // A posterior from logs has always drawn from this stream.
   if (info.errors == ErrorSource::posterior) options.stream.role = Role::bootstrap;
-  Evidence evidence = make_evidence(how.estimator, model, options);
+  const bool vectors = finite != nullptr && how.rows.known_states;
+  Evidence evidence =
+      make_evidence(how.estimator, vectors ? AnyModel(ContinuousPomdp(*finite)) : model, options);
   const auto source = std::visit(
-      [&](const auto& any) { return std::make_unique<LogFiles>(any, paths, asked.progress); },
+      [&](const auto& any) {
+        return std::make_unique<LogFiles>(any, paths, asked.progress, how.rows);
+      },
       model);
   evidence.read(*source, asked.parallelism);
   TransitionEstimate estimate = evidence.estimate(asked);

@@ -8,6 +8,7 @@
 #include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_estimate.hpp"
+#include "oas/logs/log_options.hpp"
 
 namespace oas {
 
@@ -25,6 +26,7 @@ struct Estimation {
   EstimateOptions estimate;
   BootstrapOptions bootstrap;  ///< needs the rows in memory, up to evidence.memory_limit
   SensorUse sensors = SensorUse::automatic;
+  LogOptions rows;  ///< how rows stand in the files; known states are for likelihood estimators
   /// What is known of T, as read_structure() reads it, in place of estimate.structure.
   std::vector<std::string> structures;
 
@@ -42,7 +44,8 @@ struct Estimation {
 
 /// What the rows of a log are read with: a finite model takes a log that brings likelihoods like
 /// one without sensors.
-[[nodiscard]] AnyModel row_model(const AnyModel& model, const std::string& log);
+[[nodiscard]] AnyModel row_model(const AnyModel& model, const std::string& log,
+                                 const LogOptions& options = {});
 
 /// Estimates the transition model from any number of log files, each of any length, and the sensors
 /// of `model` (its own transition, if any, is not looked at), in constant memory. Same bits for any
@@ -56,6 +59,9 @@ struct Estimation {
 /// Throws InvalidArgument on a pipe that would have to be read again, and on an observation that
 /// the sensors, or all transitions that the structure allows, rule out.
 /// Posterior: files are read once, in their order, by one thread; valid under every policy.
+///
+/// Known states (rows.known_states) make the rows of a finite model such that bring likelihoods;
+/// weights by age, bootstraps and uncertain sensors do not go with them.
 ///
 /// Real-valued observations, and logs that bring likelihoods: likelihood takes every row with its
 /// likelihoods, started at the soft moments; soft moments (oas-soft) take the mean matrices from

@@ -18,7 +18,11 @@ struct FilteredRun {
   std::vector<Action> actions;
   std::vector<Observation> observations;
   std::vector<double> readings;     // [row][component], where observations are real-valued
-  std::vector<double> likelihoods;  // [row][state], then
+  std::vector<double> likelihoods;  // [row][state], then or where states are known
+  std::vector<State> known;         // which, -1: unknown; empty: not looked at
+  std::string name;                 // a cell; empty: a number
+  std::int64_t first_step = 0;
+  RunStart start;
 };
 
 std::string filter_header(const Pomdp& model, std::size_t components) {
@@ -41,9 +45,9 @@ void append_numbers(std::string& line, std::span<const double> values) {
 
 // The cells of what was observed; those of a log with likelihoods are not repeated.
 std::string observed(const Pomdp& model, const FilteredRun& run, std::size_t t,
-                     std::size_t components) {
+                     std::size_t components, bool finite) {
   const bool seen = t < run.actions.size() && run.observations[t] != kMissing;
-  if (run.likelihoods.empty()) {
+  if (finite) {
     return seen ? csv_cell(model.observations()[run.observations[t]]) : "";
   }
   if (!seen || run.readings.empty()) return std::string(components - 1, ',');
@@ -53,26 +57,33 @@ std::string observed(const Pomdp& model, const FilteredRun& run, std::size_t t,
 
 void smooth_run(const Pomdp& model, const FilteredRun& run, const SmoothedRow& receive) {
   if (run.likelihoods.empty()) {
-    smooth(model, run.actions, run.observations, receive);
+    smooth(model, run.actions, run.observations, receive, run.start);
   } else {
-    smooth_likelihoods(model, run.actions, run.likelihoods, receive);
+    smooth_likelihoods(model, run.actions, run.likelihoods, receive, run.start);
   }
 }
 
-void write_run(const Pomdp& model, const FilteredRun& run, ByteSink& out, const RowsRead& progress,
-               FilteredLog& totals) {
+// Whether a row tells of the state by its observation or because that is known.
+bool tells(const FilteredRun& run, std::size_t t) {
+  return run.observations[t] != kMissing || (!run.known.empty() && run.known[t] >= 0);
+}
+
+void write_run(const Pomdp& model, bool finite, const FilteredRun& run, ByteSink& out,
+               const RowsRead& progress, FilteredLog& totals) {
   std::string text;
   const std::size_t n = run.actions.size();
-  const std::int64_t number = totals.runs++;
+  const std::string name = run.name.empty() ? fmt::format("{}", totals.runs) : run.name;
+  ++totals.runs;
   const std::size_t components = std::max<std::size_t>(run.readings.size() / n, 1);
   smooth_run(model, run,
              [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
                  double probability) {
                const bool last = t == n;
-               const bool seen = !last && run.observations[t] != kMissing;
-               fmt::format_to(std::back_inserter(text), "{},{},{},{}", number, t,
+               const bool seen = !last && tells(run, t);
+               fmt::format_to(std::back_inserter(text), "{},{},{},{}", name,
+                              run.first_step + static_cast<std::int64_t>(t),
                               last ? "" : csv_cell(model.actions()[run.actions[t]]),
-                              observed(model, run, t, components));
+                              observed(model, run, t, components, finite));
                append_numbers(text, belief);
                append_numbers(text, smoothed);
                const auto best =
@@ -109,16 +120,20 @@ void for_each_run(LogReader& reader, Close close) {
     run = {};
   };
   for (LogBlock block; reader.read_block(block, 1 << 16);) {
-    auto next_start = block.run_starts.begin();
+    std::size_t next = 0;
     for (std::size_t t = 0; t < block.rows.size(); ++t) {
-      if (next_start != block.run_starts.end() && *next_start == t) {
+      if (next < block.run_starts.size() && block.run_starts[next] == t) {
         finish();
-        ++next_start;
+        if (!block.run_names.empty()) run.name = csv_cell(block.run_names[next]);
+        if (!block.first_steps.empty()) run.first_step = block.first_steps[next];
+        if (!block.starts.empty()) run.start = block.starts[next];
+        ++next;
       }
       run.actions.push_back(block.rows.actions[t]);
       run.observations.push_back(block.rows.observations[t]);
       append_part(block.readings, t, block.rows.size(), run.readings);
       append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
+      if (!block.known.empty()) run.known.push_back(block.known[t]);
     }
   }
   finish();
@@ -131,17 +146,20 @@ double FilteredLog::log_likelihood_per_observation() const {
 }
 
 FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& out,
-                       const RowsRead& progress) {
+                       const RowsRead& progress, const LogOptions& options) {
   const RowsRead report = progress ? progress : [](std::int64_t /*rows*/) {};
   const Pomdp& chain = chain_of(model);
   static_cast<void>(chain.transition());
-  LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any); }, model);
+  LogReader reader =
+      std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
   const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
   const bool vector = continuous != nullptr && !reader.has_likelihood();
   const auto components = static_cast<std::size_t>(vector ? continuous->sensors().dimension() : 1);
   out.write(filter_header(chain, components));
   FilteredLog totals;
-  for_each_run(reader, [&](const FilteredRun& run) { write_run(chain, run, out, report, totals); });
+  for_each_run(reader, [&](const FilteredRun& run) {
+    write_run(chain, continuous == nullptr, run, out, report, totals);
+  });
   return totals;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/logs/byte_sink.hpp"
+#include "oas/logs/log_options.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
 
@@ -24,9 +25,10 @@ struct FilteredLog {
 
 /// Writes a CSV with the belief before each row of a log and the smoothed state: run, step, action,
 /// observation (or its components), belief_*, smoothed_*, likeliest; one line more for each run,
-/// about the state after its last row. Runs are held in memory one at a time. Throws
+/// about the state after its last row. Runs have their names, if the log gives some, and are held
+/// in memory one at a time. A run that is cut at a gap goes on with the step it has got to. Throws
 /// InvalidArgument when the model has no transition, ParseError as LogReader does.
 [[nodiscard]] FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& out,
-                                     const RowsRead& progress = {});
+                                     const RowsRead& progress = {}, const LogOptions& options = {});
 
 }  // namespace oas

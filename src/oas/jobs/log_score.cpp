@@ -31,17 +31,42 @@ struct FileScore {
   std::int64_t missing = 0;
 };
 
+// Leaves the likelihood of the state that is known, if it is.
+void keep_known(const LogBlock& block, std::size_t t, std::vector<double>& likelihood) {
+  if (block.known.empty() || block.known[t] < 0) return;
+  const auto state = static_cast<std::size_t>(block.known[t]);
+  for (std::size_t s = 0; s < likelihood.size(); ++s) likelihood[s] *= s == state;
+}
+
 // A model's belief along the rows of a block.
 class FiniteFilter {
  public:
-  explicit FiniteFilter(const Pomdp& model) : filter_(model) {}
-  void reset() { filter_.reset(); }
+  explicit FiniteFilter(const Pomdp& model)
+      : model_(&model),
+        filter_(model),
+        known_filter_(model),
+        likelihood_(static_cast<std::size_t>(model.num_states())) {}
+  void reset(RunStart start) {
+    filter_.reset(start);
+    known_filter_.reset(start);
+  }
   double update(const LogBlock& block, std::size_t t) {
-    return filter_.update(block.rows.actions[t], block.rows.observations[t]);
+    const Action action = block.rows.actions[t];
+    const Observation seen = block.rows.observations[t];
+    if (block.known.empty()) return filter_.update(action, seen);
+    for (State s{0}; s < model_->num_states(); ++s) {
+      likelihood_[static_cast<std::size_t>(s)] =
+          seen == kMissing ? 1.0 : model_->sensors()(action, s, seen);
+    }
+    keep_known(block, t, likelihood_);
+    return known_filter_.update(action, likelihood_);
   }
 
  private:
+  const Pomdp* model_;
   BeliefFilter filter_;
+  LikelihoodFilter known_filter_;
+  std::vector<double> likelihood_;
 };
 
 class VectorFilter {
@@ -50,7 +75,7 @@ class VectorFilter {
       : model_(&model),
         filter_(model.chain()),
         likelihood_(static_cast<std::size_t>(model.num_states()), 1.0) {}
-  void reset() { filter_.reset(); }
+  void reset(RunStart start) { filter_.reset(start); }
   double update(const LogBlock& block, std::size_t t) {
     const Action action = block.rows.actions[t];
     const std::size_t n = likelihood_.size();
@@ -60,6 +85,7 @@ class VectorFilter {
     }
     const std::size_t d = block.readings.size() / block.rows.size();
     model_->sensors().likelihood(action, std::span(block.readings).subspan(t * d, d), likelihood_);
+    keep_known(block, t, likelihood_);
     return filter_.update(action, likelihood_);
   }
 
@@ -80,10 +106,11 @@ class Scorer {
   }
 
   void add(const LogBlock& block) {
-    auto run = block.run_starts.begin();
+    std::size_t run = 0;
     for (std::size_t t = 0; t < block.rows.size(); ++t) {
-      if (run != block.run_starts.end() && *run == t) {
-        for (Filter& filter : filters_) filter.reset();
+      if (run < block.run_starts.size() && block.run_starts[run] == t) {
+        const RunStart start = block.starts.empty() ? RunStart() : block.starts[run];
+        for (Filter& filter : filters_) filter.reset(start);
         ++run;
         ++result_.runs;
       }
@@ -99,7 +126,8 @@ class Scorer {
 
  private:
   void add_row(const LogBlock& block, std::size_t t) {
-    const bool seen = block.rows.observations[t] != kMissing;
+    const bool seen =
+        block.rows.observations[t] != kMissing || (!block.known.empty() && block.known[t] >= 0);
     for (std::size_t m = 0; m < filters_.size(); ++m) {
       const double probability = filters_[m].update(block, t);
       if (!seen) continue;
@@ -169,12 +197,12 @@ void check_alike(const Pomdp& model, const Pomdp& first) {
 
 template <class Filter, class Model>
 LogScore score_with(std::span<const Model> models, std::span<const std::string> paths,
-                    Parallelism parallelism, const RowsRead& progress) {
+                    Parallelism parallelism, const RowsRead& progress, const LogOptions& options) {
   OAS_REQUIRE(!paths.empty(), "no log to score on");
   std::mutex progress_mutex;
   std::vector<FileScore> files(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
-    LogReader reader(paths[i], models.front());
+    LogReader reader(paths[i], models.front(), options);
     Scorer<Filter> scorer(models);
     for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
       scorer.add(block);
@@ -208,14 +236,14 @@ LogScore score_with(std::span<const Model> models, std::span<const std::string> 
 }  // namespace
 
 LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> paths,
-                    Parallelism parallelism, const RowsRead& progress) {
+                    Parallelism parallelism, const RowsRead& progress, const LogOptions& options) {
   OAS_REQUIRE(!models.empty(), "no model to score");
   for (const Pomdp& model : models) check_alike(model, models.front());
-  return score_with<FiniteFilter>(models, paths, parallelism, progress);
+  return score_with<FiniteFilter>(models, paths, parallelism, progress, options);
 }
 
 LogScore score_logs(std::span<const ContinuousPomdp> models, std::span<const std::string> paths,
-                    Parallelism parallelism, const RowsRead& progress) {
+                    Parallelism parallelism, const RowsRead& progress, const LogOptions& options) {
   OAS_REQUIRE(!models.empty(), "no model to score");
   for (const ContinuousPomdp& model : models) {
     check_alike(model.chain(), models.front().chain());
@@ -225,7 +253,7 @@ LogScore score_logs(std::span<const ContinuousPomdp> models, std::span<const std
                 "the models to compare differ in their observations: {} against {}", model.brief(),
                 models.front().brief());
   }
-  return score_with<VectorFilter>(models, paths, parallelism, progress);
+  return score_with<VectorFilter>(models, paths, parallelism, progress, options);
 }
 
 }  // namespace oas

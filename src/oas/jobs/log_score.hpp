@@ -7,6 +7,7 @@
 
 #include "oas/core/parallel.hpp"
 #include "oas/jobs/log_estimation.hpp"
+#include "oas/logs/log_options.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 
@@ -25,7 +26,7 @@ struct LogScore {
   std::vector<std::int64_t> impossible_rows;  ///< [model]: rows that the model gives probability 0
   std::int64_t rows = 0;
   std::int64_t runs = 0;
-  std::int64_t missing = 0;  ///< rows without observation; they only move the belief
+  std::int64_t missing = 0;  ///< rows that tell nothing of the state; they only move the belief
   int num_batches = 0;
 };
 
@@ -35,14 +36,17 @@ struct LogScore {
 /// paired, so they are known much better than the scores. Files are read in parallel: same bits for
 /// any number of threads. O(rows · models · S²). Throws InvalidArgument when a model has no
 /// transition or when the models' actions, observations or timings differ.
+/// With LogOptions::known_states a row counts with the probability of its observation and of the
+/// state it is known to come from.
 [[nodiscard]] LogScore score_logs(std::span<const Pomdp> models, std::span<const std::string> paths,
-                                  Parallelism parallelism = {}, const RowsRead& progress = {});
+                                  Parallelism parallelism = {}, const RowsRead& progress = {},
+                                  const LogOptions& options = {});
 
 /// The same for real-valued observations, where probabilities are densities, and for logs that
 /// bring likelihoods (only differences between models mean something then). Each model uses its own
 /// densities.
 [[nodiscard]] LogScore score_logs(std::span<const ContinuousPomdp> models,
                                   std::span<const std::string> paths, Parallelism parallelism = {},
-                                  const RowsRead& progress = {});
+                                  const RowsRead& progress = {}, const LogOptions& options = {});
 
 }  // namespace oas

@@ -29,19 +29,21 @@ LogFiles::LogFiles(Open open, std::span<const std::string> paths, RowsRead progr
   OAS_REQUIRE(!paths_.empty(), "no log to read");
 }
 
-LogFiles::LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress)
-    : LogFiles([&model](const std::string& path) { return LogReader(path, model); }, paths,
-               std::move(progress)) {}
+LogFiles::LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress,
+                   const LogOptions& options)
+    : LogFiles(
+          [&model, options](const std::string& path) { return LogReader(path, model, options); },
+          paths, std::move(progress)) {}
 
 LogFiles::LogFiles(const ContinuousPomdp& model, std::span<const std::string> paths,
-                   RowsRead progress)
-    : LogFiles([&model](const std::string& path) { return LogReader(path, model); }, paths,
-               std::move(progress)) {}
+                   RowsRead progress, const LogOptions& options)
+    : LogFiles(
+          [&model, options](const std::string& path) { return LogReader(path, model, options); },
+          paths, std::move(progress)) {}
 
 bool LogFiles::next(RowBlock& block) {
   for (; file_ < paths_.size(); ++file_, reader_.reset()) {
     if (!reader_) reader_.emplace(open_(paths_[file_]));
-    line_ = reader_->line();
     if (!reader_->read_block(block_, kLogBlockRows)) continue;
     if (progress_) progress_(static_cast<std::int64_t>(block_.rows.size()));
     block = block_.view();
@@ -68,7 +70,7 @@ std::string LogFiles::name() const {
 }
 
 void LogFiles::fail(std::size_t row, const std::string& message) const {
-  throw ParseError(paths_[file_], line_ + 1 + static_cast<long>(row), 0, message);
+  throw ParseError(paths_[file_], reader_->line_of(row), 0, message);
 }
 
 void LogFiles::fail_at(std::int64_t index, const std::string& message) {
@@ -88,7 +90,7 @@ std::vector<RowPart> LogFiles::parts(Parallelism parallelism) const {
   std::vector<std::int64_t> runs(paths_.size(), 1);
   parallel_for(paths_.size(), parallelism, [&](std::size_t i) {
     LogReader reader = open_(paths_[i]);
-    if (reader.has_run()) runs[i] = count_runs(reader);
+    if (reader.has_run() || reader.has_time()) runs[i] = count_runs(reader);
   });
   std::vector<RowPart> parts;
   std::int64_t first_run = 0;

@@ -20,9 +20,10 @@ class LogFiles final : public RowSource {
  public:
   /// Opens nothing yet. `progress` may be empty. Keeps a reference to the model. Throws
   /// InvalidArgument when there is no path.
-  LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress = {});
-  LogFiles(const ContinuousPomdp& model, std::span<const std::string> paths,
-           RowsRead progress = {});
+  LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress = {},
+           const LogOptions& options = {});
+  LogFiles(const ContinuousPomdp& model, std::span<const std::string> paths, RowsRead progress = {},
+           const LogOptions& options = {});
 
   [[nodiscard]] bool next(RowBlock& block) override;
   void rewind() override;
@@ -44,7 +45,6 @@ class LogFiles final : public RowSource {
   RowsRead progress_;
   std::size_t file_ = 0;
   std::optional<LogReader> reader_;
-  long line_ = 0;  // before the last block
   LogBlock block_;
 };
 

@@ -66,6 +66,8 @@ class LabelSet {
 
 class LabelScanner {
  public:
+  explicit LabelScanner(const LogOptions& options) : names_(options.columns) {}
+
   void scan(const std::string& path) {
     OAS_REQUIRE(
         path != "-" && (std::filesystem::is_regular_file(path) || !std::filesystem::exists(path)),
@@ -99,7 +101,7 @@ class LabelScanner {
     if (columns_.empty() && text.starts_with('#')) return add_comment(text);
     if (text.empty() || text == "\r") return;  // the reader proper judges blank lines
     if (columns_.empty()) {
-      columns_ = detail::parse_header(text.data(), nullptr);
+      columns_ = detail::parse_header(text.data(), nullptr, names_);
       OAS_REQUIRE(std::find(columns_.begin(), columns_.end(), HeaderColumn{LogColumn::state}) !=
                       columns_.end(),
                   "column 'state' is missing: sensors are calibrated on rows whose state is known");
@@ -135,9 +137,10 @@ class LabelScanner {
     timing_ = timing;
   }
 
+  ColumnNames names_;
   LabelSet actions_{"action", false};
   LabelSet observations_{"observation", true};
-  LabelSet states_{"state", false};
+  LabelSet states_{"state", true};
   std::optional<Timing> timing_;
   std::vector<HeaderColumn> columns_;
   std::int64_t rows_ = 0;  // of this file
@@ -146,8 +149,8 @@ class LabelScanner {
 
 }  // namespace
 
-LogLabels scan_log_labels(std::span<const std::string> paths) {
-  LabelScanner scanner;
+LogLabels scan_log_labels(std::span<const std::string> paths, const LogOptions& options) {
+  LabelScanner scanner(options);
   for (const std::string& path : paths) scanner.scan(path);
   try {
     return scanner.finish();

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "oas/logs/log_options.hpp"
 #include "oas/model/labels.hpp"
 #include "oas/model/timing.hpp"
 
@@ -23,6 +24,7 @@ struct LogLabels {
 /// file without column `state`, or without rows, on an empty label of action or state, on a column
 /// that mixes names and indices, and on files of different timings; InvalidArgument on a pipe,
 /// which could not be read again.
-[[nodiscard]] LogLabels scan_log_labels(std::span<const std::string> paths);
+[[nodiscard]] LogLabels scan_log_labels(std::span<const std::string> paths,
+                                        const LogOptions& options = {});
 
 }  // namespace oas

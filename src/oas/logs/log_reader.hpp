@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "oas/logs/byte_source.hpp"
+#include "oas/logs/log_options.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/row_block.hpp"
@@ -17,11 +19,16 @@ namespace oas {
 struct LogBlock {
   Trajectory rows;                      ///< columns that the log does not have are empty
   std::vector<std::size_t> run_starts;  ///< rows of this block at which a new run starts, ascending
+  std::vector<std::string> run_names;   ///< of these runs; empty: the log has no column `run`
+  std::vector<RunStart> starts;         ///< of these runs; empty: all at the model's start
+  std::vector<std::int64_t> first_steps;  ///< of their rows in the unit; empty: 0
   /// Of a log with real-valued observations [row][component], and what they say about the states
   /// [row][state], p(o | s, a) up to a factor per row; 1 where the row's observation is missing. In
   /// rows.observations such a row has kMissing, the others 0. Empty for finite observations.
   std::vector<double> readings;
   std::vector<double> likelihoods;
+  /// With LogOptions::known_states: the state that emitted the row's observation; -1: unknown.
+  std::vector<State> known;
 
   /// Empties the block and keeps its memory.
   void clear();
@@ -42,18 +49,28 @@ struct LogBlock {
 /// plain, gzip or zstd whatever its name. Lines that begin with # may stand above the header row;
 /// the one that reads "# oas-log/1 timing=before" is checked against the model's timing. Columns,
 /// in any order: `action`, `observation` (an empty cell is kMissing); optional `run`, `propensity`
-/// in (0, 1], `reward`, `state`. Labels are names or 0-based indices, per column not both.
+/// in (0, 1], `reward`, `state` (an empty cell is -1), `time`; others where LogOptions::columns
+/// says so. Labels are names or 0-based indices, per column not both.
 ///
 /// Real-valued observations (a ContinuousPomdp) stand in `observation`, vectors in `observation_1`
 /// … `observation_d`; in place of them a log may bring p(o | s, a) itself, up to a factor per row,
 /// in `likelihood_1` … `likelihood_S` or `likelihood_` and the state's name. A row has all of these
 /// cells or none of them.
 ///
-/// Runs: the first row starts one, and so does each row whose `run` cell differs from the cell
-/// above. The rows of a run stand together: a run that comes back after another began (units whose
-/// rows are interleaved) is a fault, since cut where they change the rows would say nothing of what
-/// follows what. Names that count up, 0, 1, 2, …, take no memory, others 11 to 22 bytes each, up to
-/// detail::RunNames::kMost.
+/// Runs: the first row starts one, and so does each row whose `run` cell, any name, differs from
+/// the cell above. Where a run comes back after another began, the rows of several units are
+/// interleaved: they are sorted apart, units in the order of their first rows, in bounded memory
+/// (beyond 64 MB rows go to a temporary file). That is noticed within the first block that is read;
+/// later it is a fault, unless LogOptions::interleaved says so beforehand. Names that count up, 0,
+/// 1, 2, …, take no memory, others 11 to 22 bytes each, up to detail::RunNames::kMost.
+///
+/// Times: with a column `time` units are sorted apart too. Times of a unit must grow by multiples
+/// of the step; what to make of the steps without row, gaps, LogOptions says.
+///
+/// Known states: with LogOptions::known_states what the column `state` knows enters `likelihoods`,
+/// which there are then for finite observations too. `state` is the state in which the row's action
+/// was taken. In timing `before` the row's observation comes from it; in `after` that of the row
+/// before does, and the first one tells where the run starts.
 ///
 /// Every fault of the text is a ParseError "file:line:field: message" (field counts the columns
 /// from 1) that names column and value. Among them: no rows, a blank line that is not at the end, a
@@ -63,16 +80,18 @@ struct LogBlock {
 class LogReader {
  public:
   /// Opens a log and reads its header; "-" is standard input. Throws InvalidArgument when the file
-  /// cannot be opened. Keeps no reference to the model.
-  LogReader(const std::string& path, const Pomdp& model);
+  /// cannot be opened, and on options that nobody looks at because a column is missing. Keeps no
+  /// reference to the model.
+  LogReader(const std::string& path, const Pomdp& model, const LogOptions& options = {});
 
   /// The same from any bytes, compressed or not; `name` is used in messages.
-  LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model);
+  LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
+            const LogOptions& options = {});
 
   /// The same for real-valued observations; keeps a copy of the model's sensors.
-  LogReader(const std::string& path, const ContinuousPomdp& model);
+  LogReader(const std::string& path, const ContinuousPomdp& model, const LogOptions& options = {});
   LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
-            const ContinuousPomdp& model);
+            const ContinuousPomdp& model, const LogOptions& options = {});
 
   ~LogReader();
   LogReader(LogReader&& other) noexcept;
@@ -86,8 +105,11 @@ class LogReader {
   [[nodiscard]] bool has_propensity() const;
   [[nodiscard]] bool has_reward() const;
   [[nodiscard]] bool has_state() const;
+  [[nodiscard]] bool has_time() const;
   [[nodiscard]] bool has_likelihood() const;  ///< the log brings likelihoods, no readings
 
+  /// The line of a row of the last block.
+  [[nodiscard]] long line_of(std::size_t row) const;
   [[nodiscard]] long line() const;              ///< lines read so far
   [[nodiscard]] std::size_t rows_read() const;  ///< rows read so far
   [[nodiscard]] const std::string& name() const;
@@ -99,6 +121,6 @@ class LogReader {
 
 /// Whether the header of a log names likelihood columns. False for what is no regular file (a pipe
 /// can be read only once) and for what cannot be read: the reader then says what is wrong.
-[[nodiscard]] bool log_brings_likelihoods(const std::string& path);
+[[nodiscard]] bool log_brings_likelihoods(const std::string& path, const LogOptions& options = {});
 
 }  // namespace oas

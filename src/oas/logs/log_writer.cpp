@@ -9,6 +9,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/byte_sink.hpp"
+#include "oas/logs/csv_cell.hpp"
 #include "oas/logs/detail/cell_text.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
 
@@ -22,13 +23,14 @@ class LogWriter::Impl {
   /// `dimension` of real-valued observations; 0: those of the model.
   Impl(const std::string& path, const Pomdp& model, int dimension, LogColumns columns);
 
-  void write(const Trajectory& block, std::span<const double> readings, long run);
+  void write(const Trajectory& block, std::span<const double> readings, long run,
+             std::optional<std::string_view> name);
   void commit();
 
  private:
   void write_header(Timing timing);
   void check_block(const Trajectory& block, std::size_t readings, long run) const;
-  void set_run(long run);
+  void set_run(long run, std::optional<std::string_view> name);
   char* append_row(const Trajectory& block, std::span<const double> reading, std::size_t row,
                    char* out);
   char* append_reading(std::span<const double> reading, char* out);
@@ -58,7 +60,7 @@ LogWriter::Impl::Impl(const std::string& path, const Pomdp& model, int dimension
       dimension_(static_cast<std::size_t>(dimension)),
       actions_(model.actions(), "action", false),
       observations_(model.observations(), "observation", true),
-      states_(model.states(), "state", false),
+      states_(model.states(), "state", true),
       buffer_(detail::LineBuffer::kMaxLine) {
   constexpr std::size_t kPunctuation = 8;
   longest_row_ = actions_.longest() + observations_.longest() + states_.longest() +
@@ -102,19 +104,22 @@ void LogWriter::Impl::check_block(const Trajectory& block, std::size_t readings,
   check(columns_.state, block.states.size(), "states");
 }
 
-void LogWriter::Impl::set_run(long run) {
+void LogWriter::Impl::set_run(long run, std::optional<std::string_view> name) {
   if (run_ == run) return;
   run_ = run;
-  if (columns_.run) run_cell_ = fmt::format("{},", run);
+  if (columns_.run) run_cell_ = name ? csv_cell(*name) + "," : fmt::format("{},", run);
+  OAS_REQUIRE(longest_row_ + run_cell_.size() <= buffer_.size(),
+              "the name of run {} is too long for a log", run);
 }
 
-void LogWriter::Impl::write(const Trajectory& block, std::span<const double> readings, long run) {
+void LogWriter::Impl::write(const Trajectory& block, std::span<const double> readings, long run,
+                            std::optional<std::string_view> name) {
   check_block(block, readings.size(), run);
-  set_run(run);
+  set_run(run, name);
   std::size_t row = 0;
   try {
     for (; row < block.size(); ++row) {
-      if (buffer_.size() - filled_ < longest_row_) flush();
+      if (buffer_.size() - filled_ < longest_row_ + run_cell_.size()) flush();
       char* const end = append_row(block, readings.subspan(row * dimension_, dimension_), row,
                                    buffer_.data() + filled_);
       filled_ = static_cast<std::size_t>(end - buffer_.data());
@@ -190,10 +195,14 @@ LogWriter::~LogWriter() = default;
 LogWriter::LogWriter(LogWriter&& other) noexcept = default;
 LogWriter& LogWriter::operator=(LogWriter&& other) noexcept = default;
 
-void LogWriter::write(const Trajectory& block, long run) { impl_->write(block, {}, run); }
+void LogWriter::write(const Trajectory& block, long run) { impl_->write(block, {}, run, {}); }
+
+void LogWriter::write(const Trajectory& block, long run, std::string_view name) {
+  impl_->write(block, {}, run, name);
+}
 
 void LogWriter::write(const Trajectory& block, std::span<const double> readings, long run) {
-  impl_->write(block, readings, run);
+  impl_->write(block, readings, run, {});
 }
 
 void LogWriter::commit() { impl_->commit(); }

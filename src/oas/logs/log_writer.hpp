@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
@@ -44,6 +45,8 @@ class LogWriter {
   /// when the run changes in a log without `run` column; the log is then of no use. O(rows), no
   /// allocation.
   void write(const Trajectory& block, long run);
+  /// The same for a run with a name, as it stands in column `run`; several may have the same.
+  void write(const Trajectory& block, long run, std::string_view name);
   /// The same with `readings` [row][component] as observations.
   void write(const Trajectory& block, std::span<const double> readings, long run);
 

@@ -28,6 +28,8 @@ void RowBlock::validate() const {
                   likelihoods.size() % std::max<std::size_t>(n, 1) == 0,
               "{} actions, {} observations, {} propensities, {} readings, {} likelihoods", n,
               observations.size(), propensities.size(), readings.size(), likelihoods.size());
+  OAS_REQUIRE(starts.empty() || starts.size() == run_starts.size(), "{} starts of {} runs",
+              starts.size(), run_starts.size());
   std::size_t least = 0;
   for (const std::size_t start : run_starts) {
     OAS_REQUIRE(start >= least && start < n, "a run starts at row {} of {}, after row {}", start, n,

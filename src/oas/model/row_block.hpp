@@ -1,9 +1,11 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 
 #include "oas/core/index.hpp"
+#include "oas/model/run_start.hpp"
 #include "oas/model/trajectory.hpp"
 
 namespace oas {
@@ -19,6 +21,7 @@ struct RowBlock {
   std::span<const double> readings;         ///< [row][component]
   std::span<const double> likelihoods;      ///< [row][state]: p(o | s, a) up to a factor per row
   std::span<const std::size_t> run_starts;  ///< rows at which a new run starts, ascending
+  std::span<const RunStart> starts;         ///< of these runs; empty: all at the model's start
 
   RowBlock() = default;
   /// The rows of a trajectory, which must outlive it; no run starts.
@@ -34,7 +37,8 @@ struct RowBlock {
   void validate() const;
 };
 
-/// Calls start_run() where a run starts in a block, and add(rows) for the rows between.
+/// Calls start_run(RunStart), or start_run() of those who need only the cut, where a run starts in
+/// a block, and add(rows) for the rows between.
 template <class StartRun, class Add>
 void by_runs(const RowBlock& block, const StartRun& start_run, const Add& add) {
   std::size_t start = 0;
@@ -42,9 +46,13 @@ void by_runs(const RowBlock& block, const StartRun& start_run, const Add& add) {
     if (end > start) add(block.part(start, end - start));
     start = end;
   };
-  for (const std::size_t run_start : block.run_starts) {
-    add_until(run_start);
-    start_run();
+  for (std::size_t run = 0; run < block.run_starts.size(); ++run) {
+    add_until(block.run_starts[run]);
+    if constexpr (std::invocable<StartRun, RunStart>) {
+      start_run(block.starts.empty() ? RunStart() : block.starts[run]);
+    } else {
+      start_run();
+    }
   }
   add_until(block.size());
 }

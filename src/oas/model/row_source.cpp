@@ -8,9 +8,14 @@ void StoredRows::add(const RowBlock& block) {
   if (block.size() == 0) return;
   const std::size_t first = size();
   const bool starts_anew = block.run_starts.empty() || block.run_starts.front() != 0;
-  if (new_run_ && starts_anew) run_starts_.push_back(first);
+  if (new_run_ && starts_anew) {
+    run_starts_.push_back(first);
+    starts_.push_back(next_start_);
+  }
   new_run_ = false;
   for (const std::size_t start : block.run_starts) run_starts_.push_back(first + start);
+  starts_.insert(starts_.end(), block.starts.begin(), block.starts.end());
+  starts_.resize(run_starts_.size());
   if (first > 0 && block.propensities.empty() != propensities_.empty()) {
     propensities_.clear();
     mixed_ = true;
@@ -29,7 +34,7 @@ void StoredRows::add(const RowBlock& block) {
 
 void StoredRows::add(const StoredRows& other) {
   add(other.all());
-  if (other.size() == 0 || other.new_run_) new_run_ = new_run_ || other.new_run_;
+  if (other.new_run_) start_run(other.next_start_);
 }
 
 RowBlock StoredRows::all() const {
@@ -40,6 +45,7 @@ RowBlock StoredRows::all() const {
   block.readings = readings_;
   block.likelihoods = likelihoods_;
   block.run_starts = run_starts_;
+  block.starts = starts_;
   return block;
 }
 
@@ -53,6 +59,8 @@ void StoredRows::save(ByteWriter& out) const {
   out.put_all(observations_);
   for (const auto* column : {&propensities_, &readings_, &likelihoods_}) out.put_all(*column);
   out.put_all(run_starts_);
+  out.put_all(starts_);
+  out.put(next_start_);
   for (const bool flag : {new_run_, mixed_}) out.put(flag);
 }
 
@@ -61,6 +69,8 @@ void StoredRows::load(ByteReader& in) {
   observations_ = in.get_all<Observation>();
   for (auto* column : {&propensities_, &readings_, &likelihoods_}) *column = in.get_all<double>();
   run_starts_ = in.get_all<std::size_t>();
+  starts_ = in.get_all<RunStart>();
+  next_start_ = in.get<RunStart>();
   for (bool* flag : {&new_run_, &mixed_}) *flag = in.get<bool>();
   all().validate();
 }

@@ -64,7 +64,10 @@ class StoredRows final : public RowSource {
   ~StoredRows() override = default;
 
   /// The next row belongs to a new run.
-  void start_run() { new_run_ = true; }
+  void start_run(RunStart start = {}) {
+    new_run_ = true;
+    next_start_ = start;
+  }
   /// Copies the rows; run starts of the block count too. Columns must be those of the rows before,
   /// but for propensities: where some rows have none, none are kept.
   void add(const RowBlock& block);
@@ -89,7 +92,9 @@ class StoredRows final : public RowSource {
   std::vector<double> readings_;
   std::vector<double> likelihoods_;
   std::vector<std::size_t> run_starts_;
+  std::vector<RunStart> starts_;  // of these
   bool new_run_ = true;
+  RunStart next_start_;
   bool mixed_ = false;  // some rows have no propensity
   bool read_ = false;
 };

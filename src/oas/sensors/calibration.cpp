@@ -301,13 +301,17 @@ void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t c
               rows.states.size());
   for (std::size_t t = first; t < first + count; ++t) {
     const State state = rows.states[t];
-    if (waiting_) {
+    if (waiting_ && state < 0) {
+      ++counts_.unused;
+    } else if (waiting_) {
       ++counts_.at(action_, state, observation_);
-      waiting_ = false;
     }
+    waiting_ = false;
     if (rows.observations[t] == kMissing) {
       ++counts_.unused;
       ++counts_.missing;
+    } else if (timing_ == Timing::before && state < 0) {
+      ++counts_.unused;
     } else if (timing_ == Timing::before) {
       ++counts_.at(rows.actions[t], state, rows.observations[t]);
     } else {

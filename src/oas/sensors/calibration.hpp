@@ -64,7 +64,8 @@ class SensorCounter {
   explicit SensorCounter(const Pomdp& model);
 
   void start_run();
-  /// Rows first … first+count-1 of a trajectory with states. Indices are trusted.
+  /// Rows first … first+count-1 of a trajectory with states; -1 is an unknown one. Indices are
+  /// trusted.
   void add(const Trajectory& rows, std::size_t first, std::size_t count);
   [[nodiscard]] SensorCounts finish();
 

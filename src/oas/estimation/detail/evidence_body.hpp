@@ -21,7 +21,8 @@ class EvidenceBody {
   /// One of the same make that has seen nothing, and whose first run is run `first_run` of all.
   [[nodiscard]] virtual std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const = 0;
 
-  virtual void start_run() = 0;
+  /// The next rows are of a new run. Who only pairs rows needs the cut, not how the run starts.
+  virtual void start_run(RunStart start) = 0;
   /// Rows of one run. `from`, whose last block they are of, is for messages; may be null.
   virtual void add(const RowBlock& rows, const RowSource* from) = 0;
   /// All rows of a source, whose first run is run `first_run` of all: in parts, unless overridden.

@@ -126,7 +126,9 @@ class RowBlocks {
     for (std::size_t row = first; row < end + kResampledRowsAhead && row < rows.rows(); ++row) {
       if (starts_run(rows, row)) {
         if (row >= end) break;
-        block.rows.start_run();
+        const auto runs = rows.run_starts();
+        const auto run = std::lower_bound(runs.begin(), runs.end(), row) - runs.begin();
+        block.rows.start_run(rows.start_of(static_cast<std::size_t>(run)));
       }
       block.rows.append(rows.action(row), rows.observation(row));
       if (row >= end) ++block.rows_ahead;

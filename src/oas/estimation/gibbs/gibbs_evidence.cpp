@@ -201,7 +201,7 @@ class GibbsBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t /*first_run*/) const override {
     return std::make_unique<GibbsBody>(info_, model_, options_);
   }
-  void start_run() override { rows_.start_run(); }
+  void start_run(RunStart start) override { rows_.start_run(start); }
   void add(const RowBlock& rows, const RowSource* /*from*/) override { rows_.add(rows); }
   void read(RowSource& source, std::int64_t /*first_run*/, Parallelism /*parallelism*/) override {
     rows_.read(source, {});

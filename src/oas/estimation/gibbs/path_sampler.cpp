@@ -44,12 +44,12 @@ PathSampler::Chain PathSampler::chain(std::size_t run) const {
   const std::span<const std::size_t> starts = rows_.run_starts();
   const std::size_t end = run + 1 < starts.size() ? starts[run + 1] : rows_.rows();
   const std::size_t rows = end - starts[run];
-  return {starts[run], rows, rows + shift_};
+  return {rows_.start_of(run), starts[run], rows, rows + shift_};
 }
 
 bool PathSampler::filter(const Chain& chain, std::size_t k, const double* before, double* after) {
   if (k == 0) {
-    std::copy(rows_.start().begin(), rows_.start().end(), after);
+    chain.start.belief(rows_.start(), {after, states_});
   } else {
     const auto action = static_cast<std::size_t>(rows_.action(chain.first_row + k - 1));
     for (std::size_t next = 0; next < states_; ++next) {

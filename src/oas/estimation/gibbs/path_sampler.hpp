@@ -23,9 +23,10 @@ class PathSampler {
   [[nodiscard]] bool sample(std::span<const double> transition, Rng& rng, std::span<double> counts);
 
  private:
-  // A run as a chain x_0, x_1, …: the first state has the start's distribution, and state k brings
-  // what row k - shift_ says, if there is one.
+  // A run as a chain x_0, x_1, …: the first state has the distribution of the start, and state k
+  // brings what row k - shift_ says, if there is one.
   struct Chain {
+    RunStart start;
     std::size_t first_row;
     std::size_t rows;
     std::size_t states;

@@ -149,8 +149,8 @@ class LikelihoodBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<LikelihoodBody>(info_, *given_, options_, refine_, first_run);
   }
-  void start_run() override {
-    rows_.start_run();
+  void start_run(RunStart start) override {
+    rows_.start_run(start);
     start_run_of_moments();
   }
   void add(const RowBlock& rows, const RowSource* /*from*/) override {
@@ -293,8 +293,8 @@ Resampled LikelihoodBody::resample(const TransitionEstimate& estimate,
 std::optional<StoredRows> LikelihoodBody::rows() const {
   require_in_memory();
   StoredRows rows;
-  rows_.visit_rows([&](Action action, Observation observation, bool starts_run) {
-    if (starts_run) rows.start_run();
+  rows_.visit_rows([&](Action action, Observation observation, const RunStart* start) {
+    if (start != nullptr) rows.start_run(*start);
     RowBlock row;
     row.actions = {&action, 1};
     row.observations = {&observation, 1};

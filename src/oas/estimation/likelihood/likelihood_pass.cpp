@@ -150,6 +150,7 @@ void LikelihoodPassRunner::cut() {
       }
       Block block = {first + done, count, all - done - count};
       block.starts_run = done == 0 && !continued;
+      block.start = rows_.start_of(run);
       block.has_previous = done > 0;
       block.has_next = done + count < steps;
       block.exact_start = done == 0 && continued;
@@ -294,7 +295,9 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
     std::copy_n(work.burn_in.data() + work.before * stride_, stride_, first);
     return true;
   }
-  std::copy(rows_.start_.begin(), rows_.start_.end(), first);
+  std::fill_n(first, stride_, 0.0);
+  block.start.belief(std::span(rows_.start_).first(static_cast<std::size_t>(rows_.num_states_)),
+                     {first, static_cast<std::size_t>(rows_.num_states_)});
   if (rows_.timing_ == Timing::after) return true;
   const double* const shown = emission(block.row);
   double sum = 0.0;

@@ -95,10 +95,10 @@ class RowLikelihood::ReadWindows final : public Windows {
     if (actions_.empty()) return false;
     used_ = own_rows(actions_.size());
     const std::size_t end = std::min(actions_.size(), used_ + kRowsAhead);
-    window = {&window_, 0, end, end - used_, starts_.front() == 0};
+    window = {&window_, 0, end, end - used_, !starts_.front()};
     window_.clear();
     for (std::size_t t = 0; t < end; ++t) {
-      if (starts_[t] != 0) window_.start_run();
+      if (starts_[t]) window_.start_run(*starts_[t]);
       append_to(window_, actions_[t], observations_[t],
                 std::span(likelihoods_).subspan(t * width_, width_));
     }
@@ -116,8 +116,10 @@ class RowLikelihood::ReadWindows final : public Windows {
     observations_.insert(observations_.end(), rows.observations.begin(), rows.observations.end());
     likelihoods_.insert(likelihoods_.end(), rows.likelihoods.begin(), rows.likelihoods.end());
     width_ = rows.likelihoods.size() / rows.size();
-    starts_.resize(actions_.size(), 0);
-    for (const std::size_t start : rows.run_starts) starts_[first + start] = 1;
+    starts_.resize(actions_.size());
+    for (std::size_t run = 0; run < rows.run_starts.size(); ++run) {
+      starts_[first + rows.run_starts[run]] = rows.starts.empty() ? RunStart() : rows.starts[run];
+    }
     rows_read_ += static_cast<std::int64_t>(rows.size());
     return true;
   }
@@ -126,10 +128,10 @@ class RowLikelihood::ReadWindows final : public Windows {
   TransitionLikelihood window_;
   std::vector<Action> actions_;
   std::vector<Observation> observations_;
-  std::vector<double> likelihoods_;  // [row][width_]
-  std::size_t width_ = 0;            // states; 0: observations are finite
-  std::vector<char> starts_;         // whether a row starts a run
-  std::size_t used_ = 0;             // rows of the last window, without those ahead
+  std::vector<double> likelihoods_;              // [row][width_]
+  std::size_t width_ = 0;                        // states; 0: observations are finite
+  std::vector<std::optional<RunStart>> starts_;  // of the run, where a row starts one
+  std::size_t used_ = 0;                         // rows of the last window, without those ahead
   std::int64_t rows_read_ = 0;
 };
 
@@ -149,7 +151,10 @@ RowLikelihood::RowLikelihood(const ContinuousPomdp& model, std::size_t memory_li
   vectors_ = true;
 }
 
-void RowLikelihood::start_run() { new_run_ = true; }
+void RowLikelihood::start_run(RunStart start) {
+  new_run_ = true;
+  next_start_ = start;
+}
 
 void RowLikelihood::read(RowSource& source, const Block& also) {
   OAS_REQUIRE(source_ == nullptr && rows_ == 0, "rows of one source only can be read");
@@ -157,7 +162,7 @@ void RowLikelihood::read(RowSource& source, const Block& also) {
   for (RowBlock block; source.next(block);) {
     std::size_t first = 0;
     by_runs(
-        block, [&] { start_run(); },
+        block, [&](RunStart start) { start_run(start); },
         [&](const RowBlock& rows) {
           add(rows, &source, first);
           first += rows.size();
@@ -178,7 +183,7 @@ void RowLikelihood::add(const RowBlock& rows, const RowSource* from, std::size_t
   for (std::size_t t = 0; t < rows.size(); ++t) {
     if (new_run_) {
       end_run();
-      likelihood_.start_run();
+      likelihood_.start_run(std::exchange(next_start_, {}));
       ++runs_;
     }
     new_run_ = false;
@@ -300,19 +305,21 @@ void RowLikelihood::visit(const Receive& receive) const {
   const std::unique_ptr<Windows> reader = windows();
   for (Window window{}; reader->next(window);) {
     const std::span<const std::size_t> starts = window.rows->run_starts();
-    auto run = std::lower_bound(starts.begin(), starts.end(), window.first);
+    auto run = static_cast<std::size_t>(
+        std::lower_bound(starts.begin(), starts.end(), window.first) - starts.begin());
     for (std::size_t row = window.first; row < window.end - window.rows_ahead; ++row) {
-      const bool starts_here = run != starts.end() && *run == row;
-      if (starts_here) ++run;
-      receive(*window.rows, row, starts_here && !(window.continues && row == window.first));
+      const bool starts_here = run < starts.size() && starts[run] == row;
+      const RunStart start = starts_here ? window.rows->start_of(run++) : RunStart();
+      const bool tells = starts_here && !(window.continues && row == window.first);
+      receive(*window.rows, row, tells ? &start : nullptr);
     }
   }
 }
 
 void RowLikelihood::visit_rows(
-    const std::function<void(Action, Observation, bool)>& receive) const {
-  visit([&](const TransitionLikelihood& rows, std::size_t row, bool starts_run) {
-    receive(rows.action(row), rows.observation(row), starts_run);
+    const std::function<void(Action, Observation, const RunStart*)>& receive) const {
+  visit([&](const TransitionLikelihood& rows, std::size_t row, const RunStart* start) {
+    receive(rows.action(row), rows.observation(row), start);
   });
 }
 
@@ -320,12 +327,12 @@ void RowLikelihood::require_possible(const TransitionModel& transition, std::str
                                      Parallelism parallelism) const {
   if (pass(transition, {}, parallelism).possible()) return;
   const auto states = static_cast<Eigen::Index>(likelihood_.num_states());
-  Vector belief;
+  Vector belief(states);
   std::int64_t index = 0;
   std::string message;
-  visit([&](const TransitionLikelihood& rows, std::size_t row, bool starts_run) {
+  visit([&](const TransitionLikelihood& rows, std::size_t row, const RunStart* start) {
     if (!message.empty()) return;
-    if (starts_run) belief = VectorView(rows.start().data(), states);
+    if (start != nullptr) start->belief(rows.start(), std::span(belief.data(), belief.size()));
     ++index;
     const Action action = rows.action(row);
     const auto step = [&] { belief = transition.matrix(action).transpose() * belief; };
@@ -376,6 +383,7 @@ void RowLikelihood::append(const RowLikelihood& other) {
   runs_ += other.runs_;
   missing_ += other.missing_;
   new_run_ = other.rows_ > 0 ? other.new_run_ : new_run_ || other.new_run_;
+  if (other.new_run_) next_start_ = other.next_start_;
 }
 
 void RowLikelihood::save(ByteWriter& out) const {
@@ -383,6 +391,7 @@ void RowLikelihood::save(ByteWriter& out) const {
   likelihood_.save(out);
   out.put(missing_);
   out.put(new_run_);
+  out.put(next_start_);
 }
 
 void RowLikelihood::load(ByteReader& in) {
@@ -391,6 +400,7 @@ void RowLikelihood::load(ByteReader& in) {
   runs_ = static_cast<std::int64_t>(likelihood_.runs());
   missing_ = in.get_integer(0, rows_);
   new_run_ = in.get<bool>();
+  next_start_ = in.get<RunStart>();
 }
 
 }  // namespace oas

@@ -36,7 +36,7 @@ class RowLikelihood {
   RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit);
 
   /// The next row belongs to a new run.
-  void start_run();
+  void start_run(RunStart start = {});
   /// Rows of one run. Throws InvalidArgument on an observation that the sensors rule out, and when
   /// the rows before are not in memory.
   void add(const RowBlock& rows) { add(rows, nullptr, 0); }
@@ -63,8 +63,9 @@ class RowLikelihood {
   void require_possible(const TransitionModel& transition, std::string_view why,
                         Parallelism parallelism) const;
 
-  /// Every row in order, with whether it starts a run; real-valued observations are kMissing.
-  void visit_rows(const std::function<void(Action, Observation, bool)>& receive) const;
+  /// Every row in order, with how its run starts where it starts one, else null; real-valued
+  /// observations are kMissing.
+  void visit_rows(const std::function<void(Action, Observation, const RunStart*)>& receive) const;
 
   [[nodiscard]] RunLengths run_lengths() const;
 
@@ -84,7 +85,7 @@ class RowLikelihood {
 
   RowLikelihood(TransitionLikelihood likelihood, std::size_t memory_limit);
 
-  // Calls receive(rows, row, starts_run) for every row, row `row` of `rows`.
+  // Calls receive(rows, row, start) for every row, row `row` of `rows`.
   template <class Receive>
   void visit(const Receive& receive) const;
   // Rows first, first + 1, … of the last block of a source, if there is one.
@@ -110,6 +111,7 @@ class RowLikelihood {
   std::int64_t run_end_ = 0;               // end of the last run that ended
   std::int64_t run_rows_ = 0;              // and rows behind it
   bool new_run_ = true;
+  RunStart next_start_;
   std::optional<Action> last_;  // of the row before, in the same run
 };
 

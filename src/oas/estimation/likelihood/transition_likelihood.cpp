@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/likelihood/detail/likelihood_pass.hpp"
@@ -66,7 +67,12 @@ std::uint32_t TransitionLikelihood::code(Action action, Observation observation)
          static_cast<std::uint32_t>(column);
 }
 
-void TransitionLikelihood::start_run() { new_run_ = true; }
+void TransitionLikelihood::start_run(RunStart start) {
+  OAS_REQUIRE(start.fits(num_states_), "a run starts in a state that is none of the {}",
+              num_states_);
+  new_run_ = true;
+  next_start_ = start;
+}
 
 void TransitionLikelihood::append(Action action, Observation observation) {
   const std::uint32_t row = code(action, observation);
@@ -78,7 +84,13 @@ void TransitionLikelihood::append(Action action, Observation observation) {
 }
 
 void TransitionLikelihood::append_code(std::uint32_t code) {
-  if (new_run_) run_starts_.push_back(codes_.size());
+  if (new_run_) {
+    if (!next_start_.from_model()) {
+      starts_.resize(run_starts_.size());
+      starts_.push_back(std::exchange(next_start_, {}));
+    }
+    run_starts_.push_back(codes_.size());
+  }
   new_run_ = false;
   codes_.push_back(code);
   ++code_counts_[code];
@@ -120,11 +132,10 @@ void TransitionLikelihood::append(const TransitionLikelihood& other) {
   OAS_REQUIRE(num_states_ == other.num_states_ && num_actions_ == other.num_actions_ &&
                   num_observations_ == other.num_observations_ && vectors_ == other.vectors_,
               "rows of different models cannot be put together");
-  auto run = other.run_starts_.begin();
+  std::size_t run = 0;
   for (std::size_t row = 0; row < other.rows(); ++row) {
-    if (run != other.run_starts_.end() && *run == row) {
-      start_run();
-      ++run;
+    if (run < other.run_starts_.size() && other.run_starts_[run] == row) {
+      start_run(other.start_of(run++));
     }
     append_code(other.codes_[row]);
   }
@@ -139,6 +150,7 @@ void TransitionLikelihood::save(ByteWriter& out) const {
   for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = codes_[row];
   out.put_all(codes);
   out.put_all(run_starts_);
+  out.put_all(starts_);
   out.put_all(row_emission_);
   out.put_all(row_log_largest_);
   out.put(static_cast<std::uint64_t>(missing_vectors_));
@@ -148,17 +160,18 @@ void TransitionLikelihood::load(ByteReader& in) {
   clear();
   const auto codes = in.get_all<std::uint32_t>();
   const auto starts = in.get_all<std::size_t>();
-  auto run = starts.begin();
+  const auto kinds = in.get_all<RunStart>();
+  std::size_t run = 0;
   for (std::size_t row = 0; row < codes.size(); ++row) {
     OAS_REQUIRE(codes[row] < code_counts_.size(), "saved row {} is {}, of {} kinds", row,
                 codes[row], code_counts_.size());
-    if (run != starts.end() && *run == row) {
-      start_run();
+    if (run < starts.size() && starts[run] == row) {
+      start_run(run < kinds.size() ? kinds[run] : RunStart());
       ++run;
     }
     append_code(codes[row]);
   }
-  OAS_REQUIRE(run == starts.end() && run_starts_ == starts, "saved run starts are damaged");
+  OAS_REQUIRE(run == starts.size() && run_starts_ == starts, "saved run starts are damaged");
   const std::size_t rows = vectors_ ? codes.size() : 0;
   row_emission_ = in.get_all<double>(rows * static_cast<std::size_t>(stride_));
   row_log_largest_ = in.get_all<double>(rows);
@@ -169,12 +182,14 @@ void TransitionLikelihood::load(ByteReader& in) {
 void TransitionLikelihood::clear() {
   codes_.clear();
   run_starts_.clear();
+  starts_.clear();
   row_emission_.clear();
   row_log_largest_.clear();
   missing_vectors_ = 0;
   code_counts_.assign(code_counts_.size(), 0);
   marks_.clear();
   new_run_ = true;
+  next_start_ = {};
 }
 
 std::size_t TransitionLikelihood::missing() const {

@@ -13,6 +13,7 @@
 #include "oas/counts/forgetting.hpp"
 #include "oas/estimation/likelihood/detail/packed_codes.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -127,8 +128,8 @@ class TransitionLikelihood {
   /// For rows that bring their likelihoods; start and timing of `chain`.
   [[nodiscard]] static TransitionLikelihood with_vectors(const Pomdp& chain);
 
-  /// The next row belongs to a new run, which starts at the model's start.
-  void start_run();
+  /// The next row belongs to a new run. Throws InvalidArgument on a start in no state.
+  void start_run(RunStart start = {});
   /// One row. Throws InvalidArgument on an index out of range and on an observation that the
   /// sensors give probability 0 in every state.
   void append(Action action, Observation observation);
@@ -176,6 +177,10 @@ class TransitionLikelihood {
   }
   /// Rows at which runs start, ascending.
   [[nodiscard]] std::span<const std::size_t> run_starts() const { return run_starts_; }
+  /// How run `index` starts.
+  [[nodiscard]] RunStart start_of(std::size_t index) const {
+    return index < starts_.size() ? starts_[index] : RunStart();
+  }
   [[nodiscard]] RunLengths run_lengths() const;
   /// [a]: transitions of a that the rows say something about.
   [[nodiscard]] std::vector<std::int64_t> transitions() const;
@@ -204,7 +209,9 @@ class TransitionLikelihood {
   std::vector<std::int64_t> marks_;        // the same now and then, so that windows need not count
   detail::PackedCodes codes_;              // action · (O + 1) + observation; O: missing
   std::vector<std::size_t> run_starts_;
+  std::vector<RunStart> starts_;  // [run], up to the last one not at the model's start
   bool new_run_ = true;
+  RunStart next_start_;
   bool vectors_ = false;                 // rows bring their emissions; all codes are `missing`
   std::vector<double> row_emission_;     // [row][stride], then only
   std::vector<double> row_log_largest_;  // [row]

@@ -23,7 +23,7 @@ class WeightedBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<WeightedBody>(info_, model_, options_, first_run);
   }
-  void start_run() override {
+  void start_run(RunStart /*start*/) override {
     marginals_.start_run();
     rows_.start_run();
     ++runs_;

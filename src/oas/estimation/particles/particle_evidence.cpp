@@ -24,7 +24,13 @@ class ParticleBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t /*first_run*/) const override {
     return std::make_unique<ParticleBody>(info_, model_, options_);
   }
-  void start_run() override { estimator_.start_run(); }
+  void start_run(RunStart start) override {
+    OAS_REQUIRE(start.from_model(),
+                "estimator {} starts every run at the model's start and cannot take up a run after "
+                "a gap; oas-ml can",
+                info_.name);
+    estimator_.start_run();
+  }
   void add(const RowBlock& rows, const RowSource* /*from*/) override {
     estimator_.add(rows.actions, rows.observations);
   }

@@ -24,12 +24,12 @@ struct OtherRows {
       inverses.emplace(model);
       folder.emplace(*inverses, model.timing(), FoldOptions{});
     }
-    log.visit_rows([&](Action action, Observation observation, bool starts_run) {
+    log.visit_rows([&](Action action, Observation observation, const RunStart* start) {
       if (likelihood.rows() == kMostOtherRows) return;
-      if (starts_run) likelihood.start_run();
+      if (start != nullptr) likelihood.start_run(*start);
       likelihood.append(action, observation);
       if (!folder) return;
-      if (starts_run) folder->start_run();
+      if (start != nullptr) folder->start_run();
       folder->add({&action, 1}, {&observation, 1}, {});
     });
   }
@@ -64,11 +64,13 @@ std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pom
         estimate_likelihood(likelihood_rows(rows.likelihood, parallelism),
                             likelihood_starts(turned, rows.start(turned)), turned, options);
     SensorFitTest test(turned.with_transition(estimate.transition));
-    auto run = rows.likelihood.run_starts().begin();
+    const auto runs = rows.likelihood.run_starts();
+    std::size_t run = 0;
     for (std::size_t row = 0; row < rows.likelihood.rows(); ++row) {
-      const bool starts = run != rows.likelihood.run_starts().end() && *run == row;
-      if (starts) ++run;
-      test.add(rows.likelihood.action(row), rows.likelihood.observation(row), starts);
+      const bool starts = run < runs.size() && runs[run] == row;
+      const RunStart start = starts ? rows.likelihood.start_of(run++) : RunStart();
+      test.add(rows.likelihood.action(row), rows.likelihood.observation(row),
+               starts ? &start : nullptr);
     }
     return test.finish();
   } catch (const InvalidArgument&) {
@@ -106,8 +108,8 @@ void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate) {
   SensorFitTest test(estimated_model(model, estimate));
-  log.visit_rows([&](Action action, Observation observation, bool starts_run) {
-    test.add(action, observation, starts_run);
+  log.visit_rows([&](Action action, Observation observation, const RunStart* start) {
+    test.add(action, observation, start);
   });
   const SensorFit fit = test.finish();
   estimate.fit_p_value = fit.p_value;

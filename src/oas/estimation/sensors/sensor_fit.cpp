@@ -64,10 +64,11 @@ SensorFitTest::Group& SensorFitTest::group_of(Action action) {
   return group;
 }
 
-void SensorFitTest::add(Action action, Observation observation, bool starts_run) {
+void SensorFitTest::add(Action action, Observation observation, const RunStart* start) {
   if (!enabled_) return;
-  if (starts_run) {
-    belief_ = VectorView(model_.start().data(), model_.num_states());
+  if (start != nullptr) {
+    belief_.resize(model_.num_states());
+    start->belief(model_.start(), {belief_.data(), static_cast<std::size_t>(belief_.size())});
     previous_ = 0;
   }
   const MatrixView transition = model_.transition().matrix(action);

@@ -9,6 +9,7 @@
 #include "oas/core/index.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -48,8 +49,8 @@ class SensorFitTest {
   /// Throws InvalidArgument when the model has no transition.
   explicit SensorFitTest(const Pomdp& model);
 
-  /// Indices are trusted.
-  void add(Action action, Observation observation, bool starts_run);
+  /// `start`: of the run, where the row starts one; else null. Indices are trusted.
+  void add(Action action, Observation observation, const RunStart* start);
 
   [[nodiscard]] SensorFit finish() const;
 

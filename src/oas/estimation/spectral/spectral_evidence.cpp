@@ -19,7 +19,7 @@ class SpectralBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t /*first_run*/) const override {
     return std::make_unique<SpectralBody>(model_, stream_);
   }
-  void start_run() override { folder_.start_run(); }
+  void start_run(RunStart /*start*/) override { folder_.start_run(); }
   void add(const RowBlock& rows, const RowSource* /*from*/) override {
     folder_.add(rows.actions, rows.observations);
   }

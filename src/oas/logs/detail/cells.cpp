@@ -163,10 +163,10 @@ void NumberColumn::remember(std::string_view text, double value) {
 }
 
 void RunColumn::start(std::string_view text) {
-  OAS_REQUIRE(names_.add(text),
-              "run {} comes back after run {} began: the rows of a run must stand together. Sort "
-              "the log by run, keeping the order of the rows within each run (sort -s)",
-              shown(text), shown(last_));
+  if (together_ && !names_.add(text)) {
+    throw RunComesBack(
+        fmt::format("run {} comes back after run {} began", shown(text), shown(last_)));
+  }
   last_ = text;
   first_ = false;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -119,8 +120,18 @@ class NumberColumn {
   std::string scratch_;
 };
 
-/// The column that names runs: any text; a change of it starts a new run. The rows of a run stand
-/// together: a name that comes back is an error.
+/// Thrown where a run comes back after another began: units whose rows are interleaved.
+class RunComesBack : public std::exception {
+ public:
+  explicit RunComesBack(std::string message) : message_(std::move(message)) {}
+  [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  std::string message_;
+};
+
+/// The column that names runs: any text; a change of it starts a new run. Throws RunComesBack on a
+/// name that does, as long as names are remembered.
 class RunColumn {
  public:
   /// True when the cell differs from the one before it, or is the first.
@@ -131,11 +142,16 @@ class RunColumn {
     start(text);
     return true;
   }
+  /// The name in the last cell.
+  [[nodiscard]] const std::string& last() const { return last_; }
+  /// From now on names may come back.
+  void allow_return() { together_ = false; }
 
  private:
   void start(std::string_view text);
 
   bool first_ = true;
+  bool together_ = true;
   std::string last_;
   std::string scratch_;
   RunNames names_;

@@ -50,7 +50,7 @@ void check_is_header(const std::vector<std::string>& cells) {
   });
   OAS_REQUIRE(known,
               "the header row is missing: a row of column names separated by commas (action and "
-              "observation, optional run, propensity, reward, state) is expected, found {}",
+              "observation, optional run, propensity, reward, state, time) is expected, found {}",
               shown(fmt::format("{}", fmt::join(cells, ","))));
 }
 
@@ -120,6 +120,76 @@ void check_continuous(const std::vector<HeaderColumn>& columns,
               "{} likelihood columns for {} states", likelihoods, continuous.states->size());
 }
 
+// The part of a row that a column of this name holds; empty: none.
+std::string_view part_of(std::string_view cell) {
+  if (is_likelihood(cell)) return "likelihood";
+  if (is_component(cell)) return "observation";
+  const auto* const found = find_column(cell);
+  return found == kLogColumnNames.end() ? std::string_view() : *found;
+}
+
+HeaderColumn named_column(std::string_view part, std::size_t index,
+                          const ContinuousColumns* continuous) {
+  if (part == "likelihood") return {LogColumn::likelihood, static_cast<int>(index)};
+  if (part == "observation" && continuous != nullptr) {
+    return {LogColumn::reading, static_cast<int>(index)};
+  }
+  return {static_cast<LogColumn>(find_column(part) - kLogColumnNames.begin())};
+}
+
+void check_count(std::string_view part, std::size_t count, const ContinuousColumns* continuous) {
+  if (part == "likelihood") {
+    OAS_REQUIRE(continuous != nullptr,
+                "columns: the log is read with finite observations, so that "
+                "it cannot bring likelihoods");
+    OAS_REQUIRE(static_cast<int>(count) == continuous->states->size(),
+                "columns: likelihood names {} columns for {} states", count,
+                continuous->states->size());
+  } else if (part == "observation") {
+    const int expected = continuous == nullptr ? 1 : continuous->dimension;
+    OAS_REQUIRE(static_cast<int>(count) == expected,
+                "columns: observation names {} columns, but observations of this model are {}",
+                count,
+                continuous == nullptr ? std::string("finite, in one column")
+                                      : fmt::format("{} real numbers", expected));
+  }
+}
+
+// Where the named parts stand, the others `ignored`.
+std::vector<HeaderColumn> place_named(const std::vector<std::string>& cells,
+                                      const ContinuousColumns* continuous,
+                                      const ColumnNames& names) {
+  std::vector<HeaderColumn> columns(cells.size(), {LogColumn::ignored});
+  const auto place = [&](std::string_view part) {
+    const std::vector<std::string>* const wanted = names.find(part);
+    if (wanted == nullptr || wanted->empty()) return;
+    check_count(part, wanted->size(), continuous);
+    for (std::size_t i = 0; i < wanted->size(); ++i) {
+      const std::string& name = (*wanted)[i];
+      const auto found = std::find(cells.begin(), cells.end(), name);
+      OAS_REQUIRE(found != cells.end(), "there is no column {} for {}; the columns are {}",
+                  shown(name), part, fmt::join(cells, ", "));
+      OAS_REQUIRE(std::find(found + 1, cells.end(), name) == cells.end(),
+                  "column {} for {} is there twice; the columns are {}", shown(name), part,
+                  fmt::join(cells, ", "));
+      HeaderColumn& column = columns[static_cast<std::size_t>(found - cells.begin())];
+      OAS_REQUIRE(column.column == LogColumn::ignored,
+                  "columns: {} is named for two parts of a row; the columns are {}", shown(name),
+                  fmt::join(cells, ", "));
+      column = named_column(part, i, continuous);
+    }
+  };
+  for (const std::string_view part : kLogColumnNames) place(part);
+  place("likelihood");
+  return columns;
+}
+
+void add_column(const std::string& cell, HeaderColumn column, std::vector<HeaderColumn>& columns) {
+  OAS_REQUIRE(std::find(columns.begin(), columns.end(), column) == columns.end(),
+              "column {} is given twice", shown(cell));
+  columns.push_back(column);
+}
+
 }  // namespace
 
 void check_comment(std::string_view line, Timing timing) {
@@ -143,23 +213,38 @@ void check_comment(std::string_view line, Timing timing) {
               before ? "before" : "after", to_string(timing));
 }
 
-std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous) {
+std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous,
+                                       const ColumnNames& names) {
   const std::vector<std::string> cells = cells_of(line);
-  check_is_header(cells);
+  if (names.empty()) check_is_header(cells);
+  const std::vector<HeaderColumn> named = place_named(cells, continuous, names);
+  const bool seen_named =
+      names.find("observation") != nullptr || names.find("likelihood") != nullptr;
   std::vector<HeaderColumn> columns;
-  for (const std::string& cell : cells) {
-    const HeaderColumn column = parse_column(cell, continuous);
-    OAS_REQUIRE(std::find(columns.begin(), columns.end(), column) == columns.end(),
-                "column {} is given twice", shown(cell));
-    columns.push_back(column);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string_view part = part_of(cells[i]);
+    const bool taken = named[i].column != LogColumn::ignored || names.find(part) != nullptr ||
+                       (seen_named && (part == "observation" || part == "likelihood"));
+    if (taken || (!names.empty() && part.empty())) {
+      columns.push_back(named[i]);
+    } else {
+      add_column(cells[i], parse_column(cells[i], continuous), columns);
+    }
   }
   for (const LogColumn needed : {LogColumn::action, LogColumn::observation}) {
     if (needed == LogColumn::observation && continuous != nullptr) continue;
     OAS_REQUIRE(std::find(columns.begin(), columns.end(), HeaderColumn{needed}) != columns.end(),
-                "column '{}' is missing", kLogColumnNames[static_cast<std::size_t>(needed)]);
+                "column '{}' is missing{}", kLogColumnNames[static_cast<std::size_t>(needed)],
+                names.empty() ? "" : fmt::format("; the columns are {}", fmt::join(cells, ", ")));
   }
   if (continuous != nullptr) check_continuous(columns, *continuous);
   return columns;
+}
+
+bool names_likelihoods(std::string_view header, const ColumnNames& names) {
+  if (const auto* named = names.find("likelihood")) return !named->empty();
+  if (names.find("observation") != nullptr) return false;
+  return header.find("likelihood_") != std::string_view::npos;
 }
 
 }  // namespace oas::detail

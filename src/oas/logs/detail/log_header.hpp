@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oas/logs/log_options.hpp"
 #include "oas/model/labels.hpp"
 #include "oas/model/timing.hpp"
 
@@ -11,11 +12,22 @@
 /// and line.
 namespace oas::detail {
 
-enum class LogColumn { action, observation, run, propensity, reward, state, reading, likelihood };
+enum class LogColumn {
+  action,
+  observation,
+  run,
+  propensity,
+  reward,
+  state,
+  time,
+  reading,
+  likelihood,
+  ignored
+};
 
 /// In the order of LogColumn, those that stand for themselves.
-inline constexpr std::array<std::string_view, 6> kLogColumnNames = {
-    "action", "observation", "run", "propensity", "reward", "state"};
+inline constexpr std::array<std::string_view, 7> kLogColumnNames = {
+    "action", "observation", "run", "propensity", "reward", "state", "time"};
 
 /// One column of a log; `index` counts components of a reading and states of a likelihood.
 struct HeaderColumn {
@@ -37,10 +49,16 @@ void check_comment(std::string_view line, Timing timing);
 
 /// The columns of a header row that ends with a line feed. Throws InvalidArgument for an unknown or
 /// doubled column, when action or observation is missing, and when the row is no header at all.
+/// With `names`, parts of a row stand where these say, or else in the column of their own name;
+/// other columns are ignored, and one that is not there throws, listing those that are.
 /// `continuous` null: observations are finite. Else `observation` (in one dimension) or
 /// `observation_1` … `observation_d` are read as numbers, or in their place `likelihood_1` …
 /// `likelihood_S`, also `likelihood_` and the name of a state.
 [[nodiscard]] std::vector<HeaderColumn> parse_header(const char* line,
-                                                     const ContinuousColumns* continuous);
+                                                     const ContinuousColumns* continuous,
+                                                     const ColumnNames& names = {});
+
+/// Whether a header row (without line feed) names a likelihood column.
+[[nodiscard]] bool names_likelihoods(std::string_view header, const ColumnNames& names);
 
 }  // namespace oas::detail

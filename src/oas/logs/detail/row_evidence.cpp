@@ -80,8 +80,4 @@ std::string RowEvidence::shown_reading() const {
                              : fmt::format("({})", fmt::join(values_, ", "));
 }
 
-bool names_likelihoods(std::string_view header) {
-  return header.find("likelihood_") != std::string_view::npos;
-}
-
 }  // namespace oas::detail

@@ -25,6 +25,9 @@ class RowEvidence {
   /// One cell. Throws InvalidArgument on what is no finite number and on a negative likelihood.
   void read_cell(HeaderColumn column, const char*& position);
 
+  /// Forgets the cells of a row that is read again.
+  void forget_row() { filled_ = 0; }
+
   /// The row is complete, its action is the last one of the block: appends observation, reading and
   /// likelihoods. Throws InvalidArgument when some cells are empty and some are not, when all
   /// likelihoods are 0, and when the density of a reading is 0 in every state.
@@ -42,8 +45,5 @@ class RowEvidence {
   std::size_t filled_ = 0;      // cells of this row that are not empty
   std::string scratch_;
 };
-
-/// Whether a header row (without line feed) names a likelihood column.
-[[nodiscard]] bool names_likelihoods(std::string_view header);
 
 }  // namespace oas::detail

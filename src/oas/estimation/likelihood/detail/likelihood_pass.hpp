@@ -30,8 +30,9 @@ class LikelihoodPassRunner {
   struct Block {
     std::size_t row;
     std::size_t steps;
-    std::size_t steps_after;    // of the same run, also beyond the window
-    bool starts_run = false;    // at the model's start
+    std::size_t steps_after;  // of the same run, also beyond the window
+    bool starts_run = false;
+    RunStart start = {};        // then
     bool has_previous = false;  // the block before is of the same run
     bool has_next = false;
     bool exact_start = false;  // start vector and end message are to be taken from seams_

@@ -1,0 +1,192 @@
+#include "oas/logs/detail/row_parser.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas::detail {
+
+RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
+                     const ContinuousPomdp* continuous, const ColumnNames& columns)
+    : name_(std::move(name)),
+      lines_(decompressed(std::move(bytes), name_), name_),
+      actions_(model.actions(), "action", false),
+      observations_(model.observations(), "observation", true),
+      states_(model.states(), "state", true) {
+  if (continuous != nullptr) evidence_.emplace(*continuous);
+  read_header(model.timing(), columns);
+  has_run_ = has(LogColumn::run);
+  if (!evidence_) return;
+  evidence_->set_kind(has(LogColumn::likelihood));
+  evidence_field_ = std::max(field_of(LogColumn::likelihood), field_of(LogColumn::reading));
+}
+
+long RowParser::field_of(LogColumn column) const {
+  const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const HeaderColumn& given) {
+    return given.column == column;
+  });
+  return found == columns_.end() ? 0 : static_cast<long>(found - columns_.begin()) + 1;
+}
+
+void RowParser::read_header(Timing timing, const ColumnNames& names) {
+  while (lines_.fill(line_ + 1)) {
+    ++line_;
+    try {
+      if (read_header_line(timing, names)) return;
+    } catch (const InvalidArgument& error) {
+      throw ParseError(name_, line_, 0, error.what());
+    }
+  }
+  throw ParseError(name_, 0, 0, line_ == 0 ? "the file is empty" : "the header row is missing");
+}
+
+// True when the line was the header row.
+bool RowParser::read_header_line(Timing timing, const ColumnNames& names) {
+  const char* const start = lines_.begin();
+  const auto* const end = static_cast<const char*>(
+      std::memchr(start, '\n', static_cast<std::size_t>(lines_.end() - start)));
+  lines_.consume(end + 1);
+  const std::string_view text(start, static_cast<std::size_t>(end - start));
+  if (text.starts_with('#')) {
+    check_comment(text, timing);
+    return false;
+  }
+  OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");
+  const auto continuous = evidence_ ? evidence_->columns() : ContinuousColumns{};
+  columns_ = parse_header(start, evidence_ ? &continuous : nullptr, names);
+  return true;
+}
+
+bool RowParser::read(LogBlock& block, std::size_t max_rows) {
+  block.clear();
+  times_.clear();
+  first_line_ = line_ + 1;
+  while (block.rows.size() < max_rows && lines_.fill(line_ + 1)) parse_lines(block, max_rows);
+  return block.rows.size() > 0;
+}
+
+void RowParser::parse_lines(LogBlock& block, std::size_t max_rows) {
+  const char* position = lines_.begin();
+  const char* const end = lines_.end();
+  std::size_t row = 0;
+  try {
+    while (position != end && block.rows.size() < max_rows) {
+      ++line_;
+      if (*position == '\n' || (*position == '\r' && position[1] == '\n')) [[unlikely]] {
+        if (blank_line_ == 0) blank_line_ = line_;
+        position += *position == '\r' ? 2 : 1;
+        continue;
+      }
+      if (blank_line_ != 0) throw ParseError(name_, blank_line_, 0, "blank line");
+      row = block.rows.size();
+      position = parse_row(position, block);
+      if (new_run_) start_run(block, row);
+    }
+  } catch (const RunComesBack&) {
+    take_back(block, row);
+    lines_.consume(position);
+    throw;
+  }
+  lines_.consume(position);
+}
+
+void RowParser::start_run(LogBlock& block, std::size_t row) {
+  block.run_starts.push_back(row);
+  if (has_run_) block.run_names.push_back(runs_.last());
+  new_run_ = false;
+}
+
+// The row that was begun is read again later.
+void RowParser::take_back(LogBlock& block, std::size_t rows) {
+  const auto cut = [&](auto& column) {
+    if (column.size() > rows) column.erase(column.begin() + static_cast<std::ptrdiff_t>(rows));
+  };
+  cut(block.rows.actions);
+  cut(block.rows.observations);
+  cut(block.rows.propensities);
+  cut(block.rows.rewards);
+  cut(block.rows.states);
+  cut(times_);
+  if (evidence_) evidence_->forget_row();
+  --line_;
+}
+
+const char* RowParser::parse_row(const char* position, LogBlock& block) {
+  const char* const row = position;
+  std::size_t field = 0;
+  bool whole_row = false;  // the fault is that of all cells of an observation
+  try {
+    while (true) {
+      parse_cell(columns_[field], position, block.rows);
+      if (++field == columns_.size()) break;
+      if (*position != ',') fail_field_count(row);
+      ++position;
+    }
+    if (*position == ',') fail_field_count(row);
+    if (evidence_) {
+      whole_row = true;
+      evidence_->finish_row(block);
+    }
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    throw ParseError(name_, line_, whole_row ? evidence_field_ : static_cast<long>(field + 1),
+                     error.what());
+  }
+  return position + (*position == '\r' ? 2 : 1);
+}
+
+void RowParser::parse_cell(HeaderColumn column, const char*& position, Trajectory& rows) {
+  switch (column.column) {
+    case LogColumn::action:
+      rows.actions.emplace_back(actions_.read(position, line_));
+      break;
+    case LogColumn::observation:
+      rows.observations.emplace_back(observations_.read(position, line_));
+      break;
+    case LogColumn::run:
+      new_run_ = runs_.changes(position) || new_run_;
+      break;
+    case LogColumn::propensity:
+      rows.propensities.push_back(propensities_.read(position));
+      break;
+    case LogColumn::reward:
+      rows.rewards.push_back(rewards_.read(position));
+      break;
+    case LogColumn::state:
+      rows.states.emplace_back(states_.read(position, line_));
+      break;
+    default:
+      parse_rare_cell(column, position);
+  }
+}
+
+// Out of the way of those that all logs have.
+void RowParser::parse_rare_cell(HeaderColumn column, const char*& position) {
+  if (column.column == LogColumn::time) {
+    times_.push_back(time_.read(position, line_));
+  } else if (column.column == LogColumn::ignored) {
+    std::ignore = next_cell(position, ignored_);
+  } else {
+    evidence_->read_cell(column, position);
+  }
+}
+
+void RowParser::fail_field_count(const char* row) const {
+  std::string scratch;
+  std::size_t count = 1;
+  std::ignore = next_cell(row, scratch);
+  for (; *row == ','; ++count) {
+    ++row;
+    std::ignore = next_cell(row, scratch);
+  }
+  throw ParseError(name_, line_, 0,
+                   fmt::format("{} field{} where the header has {}", count, count == 1 ? "" : "s",
+                               columns_.size()));
+}
+
+}  // namespace oas::detail

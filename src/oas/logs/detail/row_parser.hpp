@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/line_buffer.hpp"
+#include "oas/logs/detail/log_header.hpp"
+#include "oas/logs/detail/row_evidence.hpp"
+#include "oas/logs/detail/time_cell.hpp"
+#include "oas/logs/log_reader.hpp"
+
+namespace oas::detail {
+
+/// The lines of a log as rows, in the order of the file; see LogReader for what it throws.
+class RowParser {
+ public:
+  /// Reads the header. `continuous` null: observations are finite. Keeps no reference.
+  RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
+            const ContinuousPomdp* continuous, const ColumnNames& columns);
+
+  /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
+  /// consecutive lines. Throws RunComesBack when a run does, with the rows before it in the block;
+  /// that row is then read by the next call, after allow_return().
+  bool read(LogBlock& block, std::size_t max_rows);
+  /// From now on runs may come back: a run starts wherever the name changes.
+  void allow_return() { runs_.allow_return(); }
+
+  [[nodiscard]] bool has(LogColumn column) const { return field_of(column) > 0; }
+  /// The number of a column, from 1 on; 0: there is none.
+  [[nodiscard]] long field_of(LogColumn column) const;
+
+  /// Of the rows of the last call; empty where there is no column `time`.
+  [[nodiscard]] const std::vector<double>& times() const { return times_; }
+  [[nodiscard]] const TimeColumn& time_column() const { return time_; }
+
+  [[nodiscard]] long first_line() const { return first_line_; }  ///< of the last call
+  [[nodiscard]] long line() const { return line_; }              ///< lines read so far
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  void read_header(Timing timing, const ColumnNames& names);
+  bool read_header_line(Timing timing, const ColumnNames& names);
+  void parse_lines(LogBlock& block, std::size_t max_rows);
+  const char* parse_row(const char* position, LogBlock& block);
+  void parse_cell(HeaderColumn column, const char*& position, Trajectory& rows);
+  void parse_rare_cell(HeaderColumn column, const char*& position);
+  void start_run(LogBlock& block, std::size_t row);
+  void take_back(LogBlock& block, std::size_t rows);
+  [[noreturn]] void fail_field_count(const char* row) const;
+
+  std::string name_;
+  LineBuffer lines_;
+  std::vector<HeaderColumn> columns_;
+  LabelColumn actions_;
+  LabelColumn observations_;
+  LabelColumn states_;
+  NumberColumn propensities_{"propensity", NumberColumn::Range::probability};
+  NumberColumn rewards_{"reward", NumberColumn::Range::finite};
+  RunColumn runs_;
+  TimeColumn time_;
+  std::vector<double> times_;
+  std::string ignored_;
+  std::optional<RowEvidence> evidence_;  // of a log with real numbers
+  long evidence_field_ = 0;              // the first column of that
+  bool has_run_ = false;
+  bool new_run_ = true;  // the row being read starts a run
+  long line_ = 0;        // number of the line that was read last
+  long first_line_ = 0;
+  long blank_line_ = 0;  // the first of the blank lines just above, which may end the file; or 0
+};
+
+}  // namespace oas::detail

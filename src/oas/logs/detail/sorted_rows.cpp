@@ -1,0 +1,231 @@
+#include "oas/logs/detail/sorted_rows.hpp"
+
+#include <algorithm>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr State kNoState{-1};
+constexpr std::size_t kCollectedRows = 1 << 14;
+
+Action action_of(const Gaps& gaps, const Labels& actions) {
+  if (gaps.kind != Gaps::Kind::action) return Action{0};
+  const bool is_index = std::all_of(gaps.action.begin(), gaps.action.end(),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+  const std::optional<int> found = is_index && gaps.action.size() < 9
+                                       ? std::optional(std::stoi(gaps.action))
+                                       : actions.find(gaps.action);
+  OAS_REQUIRE(found && *found < actions.size(), "gaps: the model has no action {}",
+              shown(gaps.action));
+  return Action{*found};
+}
+
+template <class T>
+void append_part(const std::vector<T>& from, std::size_t row, std::size_t rows,
+                 std::vector<T>& to) {
+  const std::size_t width = from.size() / rows;
+  const auto first = from.begin() + static_cast<std::ptrdiff_t>(row * width);
+  to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(width));
+}
+
+}  // namespace
+
+KnownStates::KnownStates(const Pomdp& model, bool finite)
+    : timing_(model.timing()), start_(model.start()) {
+  if (finite) sensors_ = model.sensors();
+}
+
+bool KnownStates::can_start(State state) const {
+  return start_[static_cast<std::size_t>(state)] > 0.0;
+}
+
+bool KnownStates::complete(State state, LogBlock& block) const {
+  const std::size_t n = start_.size();
+  if (sensors_) {
+    const Action action = block.rows.actions.back();
+    const Observation seen = block.rows.observations.back();
+    for (State s{0}; s < static_cast<int>(n); ++s) {
+      block.likelihoods.push_back(seen == kMissing ? 1.0 : (*sensors_)(action, s, seen));
+    }
+  }
+  block.known.push_back(state);
+  if (state == kNoState) return true;
+  const auto row = std::span(block.likelihoods).last(n);
+  const double likelihood = row[static_cast<std::size_t>(state)];
+  std::fill(row.begin(), row.end(), 0.0);
+  row[static_cast<std::size_t>(state)] = likelihood;
+  return likelihood > 0.0;
+}
+
+SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
+                       const LogOptions& options)
+    : parser_(parser),
+      states_(model.states()),
+      gaps_(options.gaps),
+      gap_action_(action_of(gaps_, model.actions())),
+      steps_(options.step, gaps_.kind) {
+  if (options.known_states) known_.emplace(model, finite);
+}
+
+void SortedRows::fail(LogColumn column, long line, const std::string& message) const {
+  throw ParseError(parser_.name(), line, parser_.field_of(column), message);
+}
+
+void SortedRows::collect(const LogBlock& first) {
+  parser_.allow_return();
+  if (first.rows.size() > 0) take(first);
+  for (LogBlock block; parser_.read(block, kCollectedRows);) take(block);
+  try {
+    steps_.finish(parser_.time_column());
+  } catch (const InvalidArgument& error) {
+    fail(LogColumn::time, 0, error.what());
+  }
+}
+
+void SortedRows::take(const LogBlock& block) {
+  std::size_t run = 0;
+  const bool named = parser_.has(LogColumn::run);
+  const std::vector<double>& times = parser_.times();
+  for (std::size_t row = 0; row < block.rows.size(); ++row) {
+    if (run < block.run_starts.size() && block.run_starts[run] == row) {
+      unit_of_last_ = units_.unit(named ? std::string_view(block.run_names[run]) : "");
+      ++run;
+    }
+    const long line = parser_.first_line() + static_cast<long>(row);
+    const double* const time = times.empty() ? nullptr : &times[row];
+    const double* const before = units_.last_time(unit_of_last_);
+    if (time != nullptr && before != nullptr) {
+      try {
+        steps_.add(units_.name(unit_of_last_), *before, *time, parser_.time_column());
+      } catch (const InvalidArgument& error) {
+        fail(LogColumn::time, line, error.what());
+      }
+    }
+    units_.add(unit_of_last_, block, row, line, time);
+  }
+}
+
+bool SortedRows::next_unit() {
+  if (unit_ == units_.size()) return false;
+  ++unit_;
+  index_ = 0;
+  piece_.clear();
+  first_of_unit_ = true;
+  step_ = 0;
+  return true;
+}
+
+// The next row of this unit is in piece_; false: it has no more.
+bool SortedRows::load() {
+  if (index_ < piece_.size()) return true;
+  index_ = 0;
+  if (units_.next_piece(unit_ - 1, piece_)) return true;
+  piece_.clear();
+  return false;
+}
+
+// From the row before to the next one.
+std::int64_t SortedRows::steps_before() const {
+  if (first_of_unit_ || piece_.times.empty()) return 1;
+  return steps_.between(last_time_, piece_.times[index_]);
+}
+
+bool SortedRows::read(LogBlock& block, std::size_t max_rows) {
+  block.clear();
+  lines_.clear();
+  while (block.rows.size() < max_rows) {
+    if (gap_left_ > 0) {
+      add_gap_row(block);
+      continue;
+    }
+    if (unit_ == 0 || !load()) {
+      if (!next_unit()) break;
+      continue;
+    }
+    const std::int64_t steps = gap_seen_ ? 1 : steps_before();
+    if (steps > 1 && gaps_.inserts_rows()) {
+      gap_left_ = steps - 1;
+      gap_seen_ = true;
+      continue;
+    }
+    step_ += steps - 1;
+    if (first_of_unit_ || steps > 1) start_run(block, steps > 1);
+    add_row(block);
+  }
+  return block.rows.size() > 0;
+}
+
+void SortedRows::start_run(LogBlock& block, bool after_gap) {
+  block.run_starts.push_back(block.rows.size());
+  if (parser_.has(LogColumn::run)) block.run_names.push_back(units_.name(unit_ - 1));
+  block.first_steps.push_back(step_);
+  RunStart start = after_gap ? RunStart::unknown() : RunStart();
+  const State state = known_ ? piece_.rows.states[index_] : kNoState;
+  if (state != kNoState) {
+    if (start.from_model() && !known_->can_start(state)) {
+      fail(LogColumn::state, piece_.lines[index_],
+           fmt::format("state '{}' has probability 0 at the start of a run (the model's start)",
+                       states_[state]));
+    }
+    if (known_->timing() == Timing::after) start = RunStart::known(state);
+  }
+  block.starts.push_back(start);
+}
+
+void SortedRows::add_row(LogBlock& block) {
+  const std::size_t rows = piece_.size();
+  append_part(piece_.rows.actions, index_, rows, block.rows.actions);
+  append_part(piece_.rows.observations, index_, rows, block.rows.observations);
+  append_part(piece_.rows.propensities, index_, rows, block.rows.propensities);
+  append_part(piece_.rows.rewards, index_, rows, block.rows.rewards);
+  append_part(piece_.rows.states, index_, rows, block.rows.states);
+  append_part(piece_.readings, index_, rows, block.readings);
+  append_part(piece_.likelihoods, index_, rows, block.likelihoods);
+  lines_.push_back(piece_.lines[index_]);
+  last_action_ = piece_.rows.actions[index_];
+  if (!piece_.times.empty()) last_time_ = piece_.times[index_];
+  first_of_unit_ = gap_seen_ = false;
+  ++index_;
+  ++step_;
+  if (known_) complete(block);
+}
+
+void SortedRows::add_gap_row(LogBlock& block) {
+  block.rows.actions.push_back(gaps_.kind == Gaps::Kind::action ? gap_action_ : last_action_);
+  block.rows.observations.push_back(kMissing);
+  if (!piece_.rows.propensities.empty()) block.rows.propensities.push_back(1.0);
+  if (!piece_.rows.rewards.empty()) block.rows.rewards.push_back(0.0);
+  if (!piece_.rows.states.empty()) block.rows.states.push_back(kNoState);
+  const std::size_t rows = piece_.size();
+  block.readings.insert(block.readings.end(), piece_.readings.size() / rows, 0.0);
+  block.likelihoods.insert(block.likelihoods.end(), piece_.likelihoods.size() / rows, 1.0);
+  lines_.push_back(piece_.lines[index_]);
+  --gap_left_;
+  ++step_;
+  if (known_) complete(block);
+}
+
+// The state of the row behind the last one of the block, where it follows within the run.
+State SortedRows::state_behind() {
+  if (gap_left_ > 0 || !load()) return kNoState;
+  if (!gap_seen_ && steps_before() > 1) return kNoState;  // a gap follows, or another run
+  return piece_.rows.states[index_];
+}
+
+// The last row of the block: in `before` timing its state emitted its observation, in `after` the
+// state of the row behind it did.
+void SortedRows::complete(LogBlock& block) {
+  const bool before = known_->timing() == Timing::before;
+  const State state = before ? block.rows.states.back() : state_behind();
+  if (known_->complete(state, block)) return;
+  const long line = before ? lines_.back() : piece_.lines[index_];
+  fail(LogColumn::state, line,
+       fmt::format("state '{}' cannot have given the observation of line {}: its probability is 0 "
+                   "there",
+                   states_[state], lines_.back()));
+}
+
+}  // namespace oas::detail

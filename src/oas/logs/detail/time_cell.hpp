@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Times of rows. Messages name column and value; the caller adds file, line and field.
+namespace oas::detail {
+
+/// Seconds since 1970 of "2026-03-01T10:00:00Z": a date, then optionally T or a blank, hours and
+/// minutes, optionally seconds with a fraction, and optionally Z or an offset as +02:00, +0200 or
+/// +02. Without offset it counts as UTC; `zoned` says whether there was one. Proleptic Gregorian.
+/// Throws InvalidArgument naming what is wrong.
+[[nodiscard]] double parse_iso_time(std::string_view text, bool& zoned);
+
+/// "2026-03-01T10:00:00Z" again, to the second, or to milliseconds where there are some.
+[[nodiscard]] std::string iso_time(double seconds);
+
+/// A column of times: all numbers, or all ISO 8601, with a zone in all of them or in none.
+class TimeColumn {
+ public:
+  [[nodiscard]] double read(const char*& position, long line);
+
+  /// Whether the times are dates, so that their differences are seconds.
+  [[nodiscard]] bool dates() const { return kind_ == Kind::local || kind_ == Kind::zoned; }
+  /// A time of this column as people write it.
+  [[nodiscard]] std::string text(double time) const;
+
+ private:
+  enum class Kind { unknown, number, local, zoned };
+
+  Kind kind_ = Kind::unknown;
+  long kind_line_ = 0;  // where that was seen first
+  std::string scratch_;
+};
+
+}  // namespace oas::detail

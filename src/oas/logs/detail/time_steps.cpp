@@ -1,0 +1,114 @@
+#include "oas/logs/detail/time_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "oas/core/contracts.hpp"
+#include "oas/logs/detail/cells.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+constexpr double kTolerance = 0.01;      // of the difference
+constexpr double kMostTolerance = 0.25;  // of a step: beyond, a multiple would be a guess
+constexpr double kClasses = 1e4;         // of differences, to a factor of e
+constexpr std::size_t kShownDifferences = 4;
+
+// Both within the tolerance of what lies between them.
+bool about_equal(double one, double other) {
+  return std::abs(one - other) <= 2.0 * kTolerance * std::min(one, other);
+}
+
+}  // namespace
+
+TimeSteps::TimeSteps(const std::string& step, Gaps::Kind gaps) : text_(step), gaps_(gaps) {
+  if (step.empty()) return;
+  given_ = parse_duration(step);
+  step_ = given_->value;
+}
+
+// A plain number is meant for numbers, and a unit for dates.
+void TimeSteps::check_unit(const TimeColumn& column) {
+  if (checked_) return;
+  checked_ = true;
+  if (!given_) return;
+  OAS_REQUIRE(!given_->has_unit || column.dates(),
+              "the times are numbers, so that the step must be a number in their unit, not {}",
+              shown(text_));
+  OAS_REQUIRE(given_->has_unit || !column.dates(),
+              "the times are dates, so that the step needs a unit (s, m, min, h, d): {}",
+              shown(text_));
+}
+
+std::string TimeSteps::shown_length(double length, const TimeColumn& column) const {
+  return column.dates() ? shown_seconds(length) : fmt::format("{:g}", length);
+}
+
+std::optional<double> TimeSteps::multiple(double difference) const {
+  const double steps = std::round(difference / step_);
+  const double error = std::abs(difference / step_ - steps);
+  const bool close = error <= std::min(kTolerance * steps, kMostTolerance);
+  return steps >= 1.0 && close ? std::optional(steps) : std::nullopt;
+}
+
+void TimeSteps::add(const std::string& unit, double before, double after,
+                    const TimeColumn& column) {
+  check_unit(column);
+  const std::string of_unit = unit.empty() ? "" : fmt::format(" of unit {}", shown(unit));
+  OAS_REQUIRE(after != before, "time {}{} is there twice", column.text(after), of_unit);
+  OAS_REQUIRE(after > before, "time {}{} is earlier than the one of the row before it, {}",
+              column.text(after), of_unit, column.text(before));
+  const double difference = after - before;
+  if (!given_) {
+    Seen& seen = differences_[std::llround(kClasses * std::log(difference))];
+    if (seen.count++ == 0) seen.length = difference;
+    return;
+  }
+  const std::optional<double> steps = multiple(difference);
+  OAS_REQUIRE(steps.has_value(),
+              "{} lie between {} and {}{}, which is no multiple of the step of {}",
+              shown_length(difference, column), column.text(before), column.text(after), of_unit,
+              shown_length(step_, column));
+  if (*steps < 1.5) return;
+  OAS_REQUIRE(gaps_ != Gaps::Kind::error,
+              "a gap of {:.0f} steps{}: no rows between {} and {}. What was done there is known to "
+              "you only: --gaps action=NAME, repeat or new-run",
+              *steps - 1.0, of_unit, column.text(before), column.text(after));
+  OAS_REQUIRE(gaps_ == Gaps::Kind::new_run || *steps - 1.0 <= kMostInserted,
+              "a gap of {:.0f} steps{} between {} and {}: more than {:.0f} rows are not put in; "
+              "take a longer --step, or --gaps new-run",
+              *steps - 1.0, of_unit, column.text(before), column.text(after), kMostInserted);
+}
+
+void TimeSteps::finish(const TimeColumn& column) {
+  if (given_ || differences_.empty()) return;
+  std::vector<Seen> seen;  // neighbours put together
+  for (const auto& [key, one] : differences_) {
+    if (!seen.empty() && about_equal(seen.back().length, one.length)) {
+      seen.back().count += one.count;
+    } else {
+      seen.push_back(one);
+    }
+  }
+  std::stable_sort(seen.begin(), seen.end(),
+                   [](const Seen& a, const Seen& b) { return a.count > b.count; });
+  step_ = seen.front().length;
+  if (seen.size() == 1) return;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(kShownDifferences, seen.size()); ++i) {
+    texts.push_back(
+        fmt::format("{} ({} times)", shown_length(seen[i].length, column), seen[i].count));
+  }
+  throw_invalid_argument(fmt::format(
+      "the times of consecutive rows differ by {}{}: say with --step how long a step is, and with "
+      "--gaps what happened where rows are missing",
+      fmt::join(texts, ", "), seen.size() > kShownDifferences ? ", …" : ""));
+}
+
+std::int64_t TimeSteps::between(double before, double after) const {
+  return given_ ? static_cast<std::int64_t>(std::round((after - before) / step_)) : 1;
+}
+
+}  // namespace oas::detail

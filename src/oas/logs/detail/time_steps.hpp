@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "oas/logs/detail/time_cell.hpp"
+#include "oas/logs/log_options.hpp"
+
+namespace oas::detail {
+
+/// How many steps lie between the rows of a unit. The step is given, or is what lies between all
+/// rows. Messages name times; the caller adds file, line and field.
+class TimeSteps {
+ public:
+  /// Rows that are put into one gap at most.
+  static constexpr double kMostInserted = 1e7;
+
+  /// `step` as LogOptions has it.
+  TimeSteps(const std::string& step, Gaps::Kind gaps);
+
+  /// Two consecutive rows of a unit. Throws InvalidArgument on a time that is not later, and, where
+  /// the step is given, on a difference that is no multiple of it, on a gap that is an error, and
+  /// on one of more than kMostInserted steps.
+  void add(const std::string& unit, double before, double after, const TimeColumn& column);
+  /// All rows were added: throws InvalidArgument when no step is given and differences differ,
+  /// showing the commonest.
+  void finish(const TimeColumn& column);
+
+  /// Steps between two rows that were added, at least 1.
+  [[nodiscard]] std::int64_t between(double before, double after) const;
+
+ private:
+  [[nodiscard]] std::optional<double> multiple(double difference) const;
+  void check_unit(const TimeColumn& column);
+  [[nodiscard]] std::string shown_length(double length, const TimeColumn& column) const;
+
+  struct Seen {
+    double length = 0.0;  // the first of these differences
+    std::int64_t count = 0;
+  };
+
+  std::optional<Duration> given_;
+  std::string text_;  // of the given step
+  Gaps::Kind gaps_;
+  double step_ = 0.0;
+  bool checked_ = false;
+  std::map<std::int64_t, Seen> differences_;  // by their logarithm, 10,000 to a factor of e
+};
+
+}  // namespace oas::detail

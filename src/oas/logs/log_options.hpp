@@ -1,0 +1,93 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oas/core/settings.hpp"
+
+namespace oas {
+
+/// Where the parts of a row stand in a file, as somebody writes it:
+/// "action=cmd,observation=vib+temp,run=pump,time=ts". A part that is not named stands in the
+/// column of its own name, if there is one; "state=" says that there is none.
+class ColumnNames {
+ public:
+  ColumnNames() = default;
+  /// Throws InvalidArgument naming the part on an unknown one, on one that is named twice, and on
+  /// several columns for a part that has one.
+  explicit ColumnNames(std::string_view text);
+
+  /// Nothing is named: all columns of a file must be known.
+  [[nodiscard]] bool empty() const { return parts_.empty(); }
+  /// The columns of a part that is named; null: it is not.
+  [[nodiscard]] const std::vector<std::string>* find(std::string_view part) const;
+
+ private:
+  struct Part {
+    std::string name;
+    std::vector<std::string> columns;
+  };
+  std::vector<Part> parts_;
+};
+
+/// What to make of steps without a row: an error; rows with this action, or the one of the row
+/// before, and no observation; or another run, which starts in an unknown state.
+struct Gaps {
+  enum class Kind { error, action, repeat, new_run };
+
+  Gaps() = default;
+  /// "error", "action=NAME", "repeat" or "new-run". Throws InvalidArgument on anything else.
+  explicit Gaps(std::string_view text);
+
+  [[nodiscard]] bool inserts_rows() const { return kind == Kind::action || kind == Kind::repeat; }
+
+  Kind kind = Kind::error;
+  std::string action;  ///< name or index, with Kind::action
+};
+
+/// A length of time: seconds where it was written with a unit, "90s", "15m", "15min", "1h", "30d";
+/// else a number in the unit of numeric times.
+struct Duration {
+  double value = 0.0;
+  bool has_unit = false;
+};
+/// Throws InvalidArgument on what is no positive number with such a unit or none.
+[[nodiscard]] Duration parse_duration(std::string_view text);
+/// "1 h", "36 h", "1.5 d": seconds for people.
+[[nodiscard]] std::string shown_seconds(double seconds);
+
+/// How the rows of a log stand in its file; every verb that reads logs takes these.
+struct LogOptions {
+  std::string columns = {};   ///< see ColumnNames; empty: the names of the format
+  std::string step = {};      ///< a Duration; empty: the one difference of all times
+  std::string gaps = {};      ///< see Gaps; empty: error
+  bool known_states = false;  ///< column `state` is evidence; see LogReader
+  bool interleaved = false;   ///< sort units apart from the first row on
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.text("columns", columns,
+                "where the parts of a row stand: action=cmd,observation=vib+temp,run=pump,time=ts; "
+                "other columns are ignored");
+    fields.text("step", step,
+                "length of a step where the log has times: 90s, 15m, 1h, 1d, or a number for "
+                "numeric times (default: what lies between all rows)");
+    fields.text("gaps", gaps,
+                "what to make of steps without a row: error (the default), action=NAME, repeat "
+                "(rows without observation), new-run (from an unknown state)");
+    fields("interleaved", interleaved,
+           "sort units apart from the first row on, also where they begin to mix late");
+  }
+  /// What estimators of moments, calibration and cells do not look at.
+  template <class Fields>
+  void visit_known_states(Fields& fields) {
+    fields("known_states", known_states,
+           "use the column state, empty where it is unknown, as evidence");
+  }
+
+  /// Throws InvalidArgument naming the option and its value.
+  void validate() const;
+};
+
+}  // namespace oas
