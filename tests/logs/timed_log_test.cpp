@@ -87,6 +87,10 @@ TEST(TimedLog, TimesGrow) {
               HasSubstr("is a date without zone, but line 2 has a number"));
   EXPECT_THAT(error_of(log_at({"2026-03-01T10:00", "2026-03-01T11:00Z"}), index_model()),
               HasSubstr("is a date with a zone, but line 2 has a date without zone"));
+  EXPECT_THAT(error_of(log_at({"-1.7e308", "1.7e308"}), index_model()),
+              HasSubstr("too long a time lies between -1.7e+308 and 1.7e+308 of unit 'u'"));
+  EXPECT_THAT(error_of(log_at({"0", "1e200"}), index_model(), {.step = "1", .gaps = "new-run"}),
+              HasSubstr("too long a time"));
   EXPECT_THAT(error_of(log_at({"1", ""}), index_model()), StartsWith("log.csv:3:1: the time is"));
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kTolerance = 0.01;      // of the difference
 constexpr double kMostTolerance = 0.25;  // of a step: beyond, a multiple would be a guess
+constexpr double kMostSteps = 1e15;      // that are counted exactly
 constexpr double kClasses = 1e4;         // of differences, to a factor of e
 constexpr std::size_t kShownDifferences = 4;
 
@@ -61,6 +62,9 @@ void TimeSteps::add(const std::string& unit, double before, double after,
   OAS_REQUIRE(after > before, "time {}{} is earlier than the one of the row before it, {}",
               column.text(after), of_unit, column.text(before));
   const double difference = after - before;
+  OAS_REQUIRE(std::isfinite(difference) && (!given_ || difference / step_ <= kMostSteps),
+              "too long a time lies between {} and {}{}", column.text(before), column.text(after),
+              of_unit);
   if (!given_) {
     Seen& seen = differences_[std::llround(kClasses * std::log(difference))];
     if (seen.count++ == 0) seen.length = difference;
