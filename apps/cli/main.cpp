@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   add_convert(app);
   add_discretise(app);
   add_filter(app);
+  add_forecast(app);
   add_score(app);
   add_plan(app);
   add_evaluate(app);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
@@ -19,11 +20,14 @@ struct Exact {
 };
 
 // Visits every hidden path of all runs with its probability given the rows, T integrated out under
-// a uniform prior: products of Dirichlet-multinomials.
+// a Dirichlet prior: products of Dirichlet-multinomials.
 class Enumeration {
  public:
-  Enumeration(const Pomdp& model, const std::vector<Trajectory>& runs)
-      : model_(model), runs_(runs), states_(static_cast<std::size_t>(model.num_states())) {
+  Enumeration(const Pomdp& model, const std::vector<Trajectory>& runs, double prior)
+      : model_(model),
+        runs_(runs),
+        prior_(prior),
+        states_(static_cast<std::size_t>(model.num_states())) {
     counts_.assign(states_ * states_ * static_cast<std::size_t>(model.num_actions()), 0);
     exact_.mean.assign(counts_.size(), 0.0);
     exact_.second.assign(counts_.size(), 0.0);
@@ -70,9 +74,9 @@ class Enumeration {
   void finish(double weight) {
     double log_weight = std::log(weight);
     for (std::size_t row = 0; row < counts_.size() / states_; ++row) {
-      double total = static_cast<double>(states_);
+      double total = prior_ * static_cast<double>(states_);
       for (std::size_t j = 0; j < states_; ++j) {
-        log_weight += std::lgamma(1.0 + counts_[row * states_ + j]);
+        log_weight += std::lgamma(prior_ + counts_[row * states_ + j]);
         total += counts_[row * states_ + j];
       }
       log_weight -= std::lgamma(total);
@@ -80,10 +84,10 @@ class Enumeration {
     const double share = std::exp(log_weight);
     sum_ += share;
     for (std::size_t row = 0; row < counts_.size() / states_; ++row) {
-      double total = static_cast<double>(states_);
+      double total = prior_ * static_cast<double>(states_);
       for (std::size_t j = 0; j < states_; ++j) total += counts_[row * states_ + j];
       for (std::size_t e = row * states_; e < (row + 1) * states_; ++e) {
-        const double one = 1.0 + counts_[e];
+        const double one = prior_ + counts_[e];
         exact_.mean[e] += share * one / total;
         exact_.second[e] += share * one * (one + 1.0) / (total * (total + 1.0));
       }
@@ -92,6 +96,7 @@ class Enumeration {
 
   const Pomdp& model_;
   const std::vector<Trajectory>& runs_;
+  double prior_;
   std::size_t states_;
   std::vector<int> counts_;
   double sum_ = 0.0;
@@ -99,9 +104,10 @@ class Enumeration {
 };
 
 TransitionEstimate gibbs(const AnyModel& model, const std::vector<Trajectory>& runs, int draws,
-                         int threads = 1) {
+                         int threads = 1, std::optional<double> concentration = {}) {
   EvidenceOptions settings;
   settings.draws = draws;
+  settings.concentration = concentration;
   Evidence evidence = make_evidence("gibbs", model, settings);
   for (const Trajectory& run : runs) {
     evidence.start_run();
@@ -132,8 +138,10 @@ TEST_P(GibbsOfTiming, IsThePosteriorByEnumeration) {
     ClosedLoop(model, {.name = "uniform"}, 8, 0).advance(states == 2 ? 9 : 5, runs[0]);
     ClosedLoop(model, {.name = "uniform"}, 8, 1).advance(3, runs[1]);
     runs[0].observations[2] = kMissing;
-    const Exact exact = Enumeration(model, runs).exact();
-    const TransitionEstimate found = gibbs(model, runs, 160'000);
+    // The default is 1/S; with two states something else.
+    const std::optional<double> asked = states == 2 ? std::optional(1.5) : std::nullopt;
+    const Exact exact = Enumeration(model, runs, asked.value_or(1.0 / states)).exact();
+    const TransitionEstimate found = gibbs(model, runs, 160'000, 1, asked);
     for (std::size_t e = 0; e < exact.mean.size(); ++e) {
       const double deviation = std::sqrt(exact.second[e] - exact.mean[e] * exact.mean[e]);
       EXPECT_NEAR(found.transition.values()[e], exact.mean[e], deviation * 16.0 / 400.0) << e;
@@ -160,10 +168,10 @@ TEST(Gibbs, IsDirichletUnderPerfectSensors) {
   }
   const TransitionEstimate found = gibbs(model, runs, 8000);
   for (std::size_t row = 0; row < counts.size() / states; ++row) {
-    auto total = static_cast<double>(states);
+    double total = 1.0;  // 1/S for each entry
     for (std::size_t j = 0; j < states; ++j) total += counts[row * states + j];
     for (std::size_t e = row * states; e < (row + 1) * states; ++e) {
-      const double mean = (1.0 + counts[e]) / total;
+      const double mean = (1.0 / static_cast<double>(states) + counts[e]) / total;
       const double deviation = std::sqrt(mean * (1.0 - mean) / (total + 1.0));
       EXPECT_NEAR(found.transition.values()[e], mean, 5.5 * deviation / std::sqrt(8000.0));
       EXPECT_LE(found.lower[e], mean);
@@ -172,7 +180,7 @@ TEST(Gibbs, IsDirichletUnderPerfectSensors) {
         EXPECT_EQ(found.lower[e], 0.0);
       }
     }
-    EXPECT_NEAR(found.visits[row], total - static_cast<double>(states), 1e-9);
+    EXPECT_NEAR(found.visits[row], total - 1.0, 1e-9);
   }
 }
 

@@ -33,7 +33,9 @@ struct EvidenceOptions {
   bool uncertain_sensors = false;  ///< see UncertainSensors
   CellSearchOptions cells;         ///< of real-valued observations
   ParticleOptions particles;
-  int draws = 2000;                          ///< of a posterior that is drawn from, kept ones
+  int draws = 4000;  ///< of a posterior that is drawn from, kept ones
+  /// Of such a posterior: rows of T are Dirichlet(concentration, …) beforehand; none: 1/S.
+  std::optional<double> concentration;
   StreamKey stream{1, 0, Role::estimation};  ///< of the estimators that draw
 
   template <class Fields>
@@ -45,6 +47,8 @@ struct EvidenceOptions {
   template <class Fields>
   void visit_draws(Fields& fields) {
     fields("draws", draws, {80, 1'000'000}, "draws from the posterior that are kept");
+    fields("concentration", concentration, {0.001, 1000.0},
+           "prior of every row of T: imaginary transitions to each state (default: 1 in all)");
   }
 
   /// Throws InvalidArgument naming the field and the value.

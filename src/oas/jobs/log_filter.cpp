@@ -7,23 +7,12 @@
 #include <iterator>
 
 #include "oas/belief/smoother.hpp"
+#include "oas/jobs/logged_runs.hpp"
 #include "oas/logs/csv_cell.hpp"
-#include "oas/logs/log_reader.hpp"
 
 namespace oas {
 
 namespace {
-
-struct FilteredRun {
-  std::vector<Action> actions;
-  std::vector<Observation> observations;
-  std::vector<double> readings;     // [row][component], where observations are real-valued
-  std::vector<double> likelihoods;  // [row][state], then or where states are known
-  std::vector<State> known;         // which, -1: unknown; empty: not looked at
-  std::string name;                 // a cell; empty: a number
-  std::int64_t first_step = 0;
-  RunStart start;
-};
 
 std::string filter_header(const Pomdp& model, std::size_t components) {
   std::string text = "run,step,action";
@@ -44,7 +33,7 @@ void append_numbers(std::string& line, std::span<const double> values) {
 }
 
 // The cells of what was observed; those of a log with likelihoods are not repeated.
-std::string observed(const Pomdp& model, const FilteredRun& run, std::size_t t,
+std::string observed(const Pomdp& model, const LoggedRun& run, std::size_t t,
                      std::size_t components, bool finite) {
   const bool seen = t < run.actions.size() && run.observations[t] != kMissing;
   if (finite) {
@@ -55,7 +44,7 @@ std::string observed(const Pomdp& model, const FilteredRun& run, std::size_t t,
                      fmt::join(std::span(run.readings).subspan(t * components, components), ","));
 }
 
-void smooth_run(const Pomdp& model, const FilteredRun& run, const SmoothedRow& receive) {
+void smooth_run(const Pomdp& model, const LoggedRun& run, const SmoothedRow& receive) {
   if (run.likelihoods.empty()) {
     smooth(model, run.actions, run.observations, receive, run.start);
   } else {
@@ -64,15 +53,15 @@ void smooth_run(const Pomdp& model, const FilteredRun& run, const SmoothedRow& r
 }
 
 // Whether a row tells of the state by its observation or because that is known.
-bool tells(const FilteredRun& run, std::size_t t) {
+bool tells(const LoggedRun& run, std::size_t t) {
   return run.observations[t] != kMissing || (!run.known.empty() && run.known[t] >= 0);
 }
 
-void write_run(const Pomdp& model, bool finite, const FilteredRun& run, ByteSink& out,
+void write_run(const Pomdp& model, bool finite, const LoggedRun& run, ByteSink& out,
                const RowsRead& progress, FilteredLog& totals) {
   std::string text;
   const std::size_t n = run.actions.size();
-  const std::string name = run.name.empty() ? fmt::format("{}", totals.runs) : run.name;
+  const std::string name = run.name.empty() ? fmt::format("{}", totals.runs) : csv_cell(run.name);
   ++totals.runs;
   const std::size_t components = std::max<std::size_t>(run.readings.size() / n, 1);
   smooth_run(model, run,
@@ -103,42 +92,6 @@ void write_run(const Pomdp& model, bool finite, const FilteredRun& run, ByteSink
   progress(static_cast<std::int64_t>(n));
 }
 
-// The part of row t of a column with several numbers per row.
-void append_part(const std::vector<double>& column, std::size_t t, std::size_t rows,
-                 std::vector<double>& out) {
-  const std::size_t width = column.size() / rows;
-  const auto first = column.begin() + static_cast<std::ptrdiff_t>(t * width);
-  out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
-}
-
-// Calls `close` with each run, when all its rows are there.
-template <class Close>
-void for_each_run(LogReader& reader, Close close) {
-  FilteredRun run;
-  const auto finish = [&] {
-    if (!run.actions.empty()) close(run);
-    run = {};
-  };
-  for (LogBlock block; reader.read_block(block, 1 << 16);) {
-    std::size_t next = 0;
-    for (std::size_t t = 0; t < block.rows.size(); ++t) {
-      if (next < block.run_starts.size() && block.run_starts[next] == t) {
-        finish();
-        if (!block.run_names.empty()) run.name = csv_cell(block.run_names[next]);
-        if (!block.first_steps.empty()) run.first_step = block.first_steps[next];
-        if (!block.starts.empty()) run.start = block.starts[next];
-        ++next;
-      }
-      run.actions.push_back(block.rows.actions[t]);
-      run.observations.push_back(block.rows.observations[t]);
-      append_part(block.readings, t, block.rows.size(), run.readings);
-      append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
-      if (!block.known.empty()) run.known.push_back(block.known[t]);
-    }
-  }
-  finish();
-}
-
 }  // namespace
 
 double FilteredLog::log_likelihood_per_observation() const {
@@ -157,7 +110,7 @@ FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& 
   const auto components = static_cast<std::size_t>(vector ? continuous->sensors().dimension() : 1);
   out.write(filter_header(chain, components));
   FilteredLog totals;
-  for_each_run(reader, [&](const FilteredRun& run) {
+  for_each_run(reader, [&](const LoggedRun& run) {
     write_run(chain, continuous == nullptr, run, out, report, totals);
   });
   return totals;

@@ -7,9 +7,19 @@
 
 namespace oas {
 
-/// Fills lower and upper of `estimate` at its confidence 1-p from a posterior whose quantiles q,
-/// [a][s][s'], are given: the shortest of [q(p/2), q(1-p/2)], [0, q(1-p)] and [q(p), 1], so that 0
-/// or 1 can be inside.
+struct Interval {
+  double lower = 0.0;
+  double upper = 0.0;
+};
+
+/// An interval of level 1-p for a quantity between `least` and `most` (may be ∞) whose posterior
+/// has the quantiles q: the shortest of [q(p/2), q(1-p/2)], [least, q(1-p)] and [q(p), most]. Draws
+/// never lie on a bound, the truth may: so it can be inside.
+[[nodiscard]] Interval shortest_interval(const std::function<double(double level)>& quantile,
+                                         double confidence, double least, double most);
+
+/// Fills lower and upper of `estimate` at its confidence with such intervals between 0 and 1, from
+/// a posterior whose quantiles [a][s][s'] are given.
 void set_posterior_intervals(const std::function<std::vector<double>(double level)>& quantiles,
                              TransitionEstimate& estimate);
 

@@ -18,7 +18,6 @@ namespace {
 constexpr int kChains = 4;
 constexpr std::size_t kDrawsToKeep = 200;  // in the estimate, for what is computed from it
 constexpr int kWarmUp = 2;                 // a chain is warm after this part of its draws: a half
-constexpr double kDirichlet = 1.0;         // prior of every entry: all rows of T are as likely
 constexpr double kApart = 1.1;             // R-hat of chains that have not met
 constexpr double kOneVisit = 1.0;          // of a row: what it takes to be determined
 constexpr double kPoorDeviation = 0.05;    // of an entry, below which a row is determined anyhow
@@ -34,8 +33,9 @@ struct Draws {
 // Paths given T, T given paths.
 class GibbsChain {
  public:
-  GibbsChain(const TransitionLikelihood& rows, Rng rng)
+  GibbsChain(const TransitionLikelihood& rows, double prior, Rng rng)
       : rows_(rows),
+        prior_(prior),
         rng_(rng),
         sampler_(rows),
         counts_(
@@ -66,12 +66,13 @@ class GibbsChain {
     const auto states = static_cast<std::size_t>(rows_.num_states());
     std::vector<double> concentration(states);
     for (std::size_t first = 0; first < counts_.size(); first += states) {
-      for (std::size_t j = 0; j < states; ++j) concentration[j] = kDirichlet + counts_[first + j];
+      for (std::size_t j = 0; j < states; ++j) concentration[j] = prior_ + counts_[first + j];
       sample_dirichlet(concentration, std::span(transition_).subspan(first, states), rng_);
     }
   }
 
   const TransitionLikelihood& rows_;
+  double prior_;  // of every entry
   Rng rng_;
   PathSampler sampler_;
   std::vector<double> counts_;
@@ -168,9 +169,9 @@ class Posterior {
 // Why a row is not determined; null: it is. An entry of mean m and variance v is known as if
 // m (1 - m) / v - 1 transitions had been seen, those of the prior included.
 const char* reason_to_flag(const Posterior& posterior, std::size_t row, std::size_t states,
-                           double visits) {
+                           double prior, double visits) {
   if (visits < kOneVisit) return "it was left less than once: this is the prior";
-  const double known_at_first = kDirichlet * static_cast<double>(states);
+  const double known_at_first = prior * static_cast<double>(states);
   for (std::size_t e = row * states; e < (row + 1) * states; ++e) {
     if (posterior.disagreement(e) > kApart) {
       return "the chains that drew it have not met; take more draws";
@@ -226,6 +227,9 @@ class GibbsBody final : public EvidenceBody {
     const auto* continuous = std::get_if<ContinuousPomdp>(model_.get());
     return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(*model_);
   }
+  [[nodiscard]] double prior() const {
+    return options_.concentration.value_or(1.0 / chain().num_states());
+  }
   [[nodiscard]] std::vector<Draws> draw(const EstimateOptions& options) const;
   void set_alpha(TransitionEstimate& estimate) const;
 
@@ -239,7 +243,7 @@ std::vector<Draws> GibbsBody::draw(const EstimateOptions& options) const {
   std::vector<Draws> chains(kChains);
   const auto keep = static_cast<std::size_t>(options_.draws) / kChains;
   parallel_for(kChains, options.parallelism, [&](std::size_t c) {
-    GibbsChain chain(rows_.stored(), Rng(options_.stream, c * kDrawsOfChain));
+    GibbsChain chain(rows_.stored(), prior(), Rng(options_.stream, c * kDrawsOfChain));
     chains[c] = chain.run(keep, options.progress);
   });
   if (chains.front().impossible) {
@@ -295,7 +299,7 @@ TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
   estimate.clipped.assign(estimate.visits.size(), 0.0);
   estimate.transition = TransitionModel(rows.num_states(), rows.num_actions(), std::move(means));
   for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
-    const char* reason = reason_to_flag(posterior, row, states, estimate.visits[row]);
+    const char* reason = reason_to_flag(posterior, row, states, prior(), estimate.visits[row]);
     if (reason == nullptr) continue;
     const Action action{static_cast<int>(row / states)};
     const State state{static_cast<int>(row % states)};

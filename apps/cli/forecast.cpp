@@ -1,0 +1,254 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.hpp"
+#include "command_files.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/estimation/estimate_json.hpp"
+#include "oas/jobs/log_forecast.hpp"
+#include "oas/logs/byte_sink.hpp"
+#include "setting_options.hpp"
+#include "undetermined.hpp"
+#include "whole_number.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+constexpr std::size_t kShownUnits = 40;
+
+struct ForecastArguments {
+  Common common;
+  std::string model;
+  std::string log;
+  std::vector<Setting> rows;
+  std::vector<std::string> schedule;
+  std::vector<std::string> reach;
+  ForecastOptions forecast;
+  std::string output;
+};
+
+std::string listed(const Labels& labels) {
+  std::string text;
+  for (int i = 0; i < labels.size(); ++i) text += (i > 0 ? ", " : "") + labels[i];
+  return text;
+}
+
+// The element that each text names. `option` is for messages.
+template <class Index>
+std::vector<Index> indices_of(const std::vector<std::string>& names, const Labels& labels,
+                              const char* option, const char* what) {
+  std::vector<Index> result;
+  for (const std::string& name : names) {
+    int found = 0;
+    while (found < labels.size() && labels[found] != name && fmt::to_string(found) != name) ++found;
+    OAS_REQUIRE(found < labels.size(), "{}: there is no {} '{}'; there are {}", option, what, name,
+                listed(labels));
+    result.emplace_back(found);
+  }
+  return result;
+}
+
+std::vector<TransitionModel> draws_of(const std::string& path) {
+  std::vector<TransitionModel> draws;
+  if (names_model(path)) return draws;
+  const auto estimate = read_estimate(path).estimate;
+  if (!estimate) return draws;
+  const int states = estimate->transition.num_states();
+  const int actions = estimate->transition.num_actions();
+  const auto entries = static_cast<std::size_t>(states * states * actions);
+  for (std::size_t first = 0; first < estimate->draws.size(); first += entries) {
+    const auto begin = estimate->draws.begin() + static_cast<std::ptrdiff_t>(first);
+    draws.emplace_back(states, actions,
+                       std::vector(begin, begin + static_cast<std::ptrdiff_t>(entries)), "draw");
+  }
+  return draws;
+}
+
+nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+std::string steps_text(double steps) {
+  return std::isfinite(steps) ? fmt::format("{:.4g}", steps) : "never";
+}
+
+std::string with_limits(const std::string& middle, const std::string& lower,
+                        const std::string& upper, bool limits) {
+  return limits ? fmt::format("{} [{}, {}]", middle, lower, upper) : middle;
+}
+
+nlohmann::ordered_json unit_json(const ForecastArguments& options, const UnitForecast& unit,
+                                 int states, bool limits) {
+  const auto belief = unit.belief(states);
+  nlohmann::ordered_json json = {{"unit", unit.unit},
+                                 {"rows", unit.rows},
+                                 {"belief", std::vector(belief.begin(), belief.end())}};
+  if (options.reach.empty()) return json;
+  const auto both = [&](double middle, double lower, double upper) {
+    nlohmann::ordered_json value = {{"value", number_or_null(middle)}};
+    if (limits) value["limits"] = {number_or_null(lower), number_or_null(upper)};
+    return value;
+  };
+  json["reached_within_steps"] =
+      both(1.0 - unit.middle.survival.back(), limits ? 1.0 - unit.upper.survival.back() : 0.0,
+           limits ? 1.0 - unit.lower.survival.back() : 0.0);
+  json["reached_ever"] = both(unit.middle.ever, unit.lower.ever, unit.upper.ever);
+  json["mean_steps"] = both(unit.middle.mean_steps, unit.lower.mean_steps, unit.upper.mean_steps);
+  for (const auto& [name, level] : {std::pair{"half_by_step", 0.5}, {"nine_tenths_by_step", 0.9}}) {
+    const auto quantile = unit.middle.quantile(level);
+    json[name] = quantile ? nlohmann::ordered_json(*quantile) : nlohmann::ordered_json(nullptr);
+  }
+  return json;
+}
+
+std::string unit_table(const ForecastArguments& options, const Pomdp& model,
+                       const std::vector<const UnitForecast*>& units, bool limits) {
+  std::vector<std::string> header = {"unit", "rows", "likeliest now"};
+  if (!options.reach.empty()) {
+    header.push_back(fmt::format("reached in {}", options.forecast.question.steps));
+    header.insert(header.end(), {"half by", "mean steps"});
+  }
+  Table table(header);
+  for (const UnitForecast* unit : units) {
+    const auto belief = unit->belief(model.num_states());
+    const auto best = std::max_element(belief.begin(), belief.end()) - belief.begin();
+    std::vector<std::string> row = {unit->unit, big_number(static_cast<double>(unit->rows)),
+                                    fmt::format("{} {:.2f}", model.states()[static_cast<int>(best)],
+                                                belief[static_cast<std::size_t>(best)])};
+    if (!options.reach.empty()) {
+      const auto share = [](double survival) { return fmt::format("{:.3f}", 1.0 - survival); };
+      const auto half = unit->middle.quantile(0.5);
+      row.push_back(with_limits(share(unit->middle.survival.back()),
+                                limits ? share(unit->upper.survival.back()) : "",
+                                limits ? share(unit->lower.survival.back()) : "", limits));
+      row.push_back(half ? fmt::format("{}", *half)
+                         : fmt::format("> {}", options.forecast.question.steps));
+      row.push_back(with_limits(steps_text(unit->middle.mean_steps),
+                                steps_text(unit->lower.mean_steps),
+                                steps_text(unit->upper.mean_steps), limits));
+    }
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string report(const ForecastArguments& options, const Pomdp& model,
+                   const std::vector<UnitForecast>& units, std::size_t draws) {
+  const ForecastQuestion& question = options.forecast.question;
+  std::vector<std::string> actions;
+  for (const Action action : question.schedule) actions.push_back(model.actions()[action]);
+  std::string text = fmt::format("{}, {} ahead under {}{}\n\n", counted(units.size(), "unit"),
+                                 counted(question.steps, "step"), fmt::join(actions, ", "),
+                                 actions.size() > 1 ? ", again and again" : "");
+  std::vector<const UnitForecast*> shown;
+  for (const UnitForecast& unit : units) shown.push_back(&unit);
+  if (!options.reach.empty()) {
+    std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) {
+      return a->middle.survival.back() < b->middle.survival.back();
+    });
+  }
+  shown.resize(std::min(shown.size(), kShownUnits));
+  text += unit_table(options, model, shown, draws > 0);
+  if (shown.size() < units.size()) {
+    text += fmt::format("  and {} more; -o writes all\n", units.size() - shown.size());
+  }
+  if (!options.reach.empty()) {
+    text += fmt::format("\nreached: {} was entered\n", fmt::join(options.reach, " or "));
+  }
+  if (draws > 0) {
+    text += fmt::format("[ ]: {:g} % of {} transition models drawn from the posterior\n",
+                        100.0 * options.forecast.confidence, draws);
+  } else {
+    text += fmt::format(
+        "{} carries no draws of the dynamics, which are taken as exact; oas estimate --estimator "
+        "gibbs writes some, and forecasts then have error bars\n",
+        options.model);
+  }
+  return text;
+}
+
+void run_forecast(const ForecastArguments& given) {
+  ForecastArguments options = given;
+  const AnyModel any = load_any_model(options.model, options.common);
+  const Pomdp& model = chain_of(any);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model to forecast with",
+              options.model);
+  OAS_REQUIRE(!options.schedule.empty() || model.num_actions() == 1,
+              "--actions: say which actions are to come; there are {}", listed(model.actions()));
+  ForecastQuestion& question = options.forecast.question;
+  question.schedule = indices_of<Action>(options.schedule, model.actions(), "--actions", "action");
+  if (question.schedule.empty()) question.schedule = {Action{0}};
+  question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
+  options.forecast.parallelism = options.common.parallelism();
+  const std::vector<TransitionModel> draws = draws_of(options.model);
+  const std::unique_ptr<ByteSink> out =
+      options.output.empty() ? nullptr : open_output(options.output);
+  const std::string warning =
+      warn_of_undetermined_rows(options.model, model, "the forecast", options.common);
+  Progress progress(options.common, "rows filtered", 0);
+  const std::vector<UnitForecast> units =
+      forecast_log(any, draws, options.log, options.forecast, log_options(options.rows),
+                   [&](std::int64_t rows) { progress.add(rows); });
+  if (out) {
+    write_forecasts(model, units, *out);
+    out->commit();
+  }
+  if (options.common.json) {
+    nlohmann::ordered_json json = {{"steps", question.steps},
+                                   {"draws", draws.size()},
+                                   {"confidence", options.forecast.confidence},
+                                   {"units", nlohmann::ordered_json::array()}};
+    if (!warning.empty()) json["warning"] = warning;
+    for (const UnitForecast& unit : units) {
+      json["units"].push_back(unit_json(options, unit, model.num_states(), !draws.empty()));
+    }
+    print_json(options.common, json);
+  }
+  std::string text = report(options, model, units, draws.size());
+  if (out) text += fmt::format("{}: written\n", options.output);
+  print(options.common, text);
+}
+
+}  // namespace
+
+void add_forecast(CLI::App& app) {
+  const auto options = std::make_shared<ForecastArguments>();
+  CLI::App* verb =
+      add_verb(app, "forecast", "For each unit of a log: its state now, ahead, and time to failure",
+               options->common, [options] { run_forecast(*options); });
+  add_model_argument(*verb, "MODEL", options->model,
+                     "Model or estimate with transition; draws of an estimate by gibbs give error "
+                     "bars",
+                     options->common);
+  add_input(*verb, "LOG", options->log, "Log file; - is standard input", options->common)
+      ->required();
+  verb->add_option("--actions", options->schedule,
+                   "Actions to come, in this order and then again: run or run,run,service")
+      ->delimiter(',');
+  verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
+      ->delimiter(',');
+  add_whole_number(*verb, "--steps", options->forecast.question.steps, {0, 100'000},
+                   "How many steps to look ahead");
+  verb->add_option("--confidence", options->forecast.confidence, "Level of the limits")
+      ->capture_default_str();
+  add_log_options(*verb, true, options->rows);
+  add_output(*verb, "-o,--output", options->output,
+             "CSV to write: for each unit and step the probability of every state, and of having "
+             "reached those of --reach",
+             options->common);
+  verb->footer(
+      "Now is the state after a unit's last row. `reached` counts units that are there now. `half "
+      "by` is the step by which half of such units have been there; `mean steps` is the mean time "
+      "to get there, never where that may not happen. Limits hold what is not known of the "
+      "dynamics; "
+      "where the state now is uncertain, all its possibilities are weighed.\n\n" +
+      verb->get_footer());
+}
+
+}  // namespace oas::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/belief/forecast.hpp"
+#include "oas/core/parallel.hpp"
+#include "oas/logs/byte_sink.hpp"
+#include "oas/logs/log_options.hpp"
+#include "oas/model/any_model.hpp"
+#include "oas/model/row_source.hpp"
+
+namespace oas {
+
+/// What is to come for one unit of a log.
+struct UnitForecast {
+  std::string unit;  ///< its name, or the number of the run
+  std::int64_t rows = 0;
+  Forecast middle;  ///< mean over the draws of T, of mean_steps the median
+  /// Limits over the draws (shortest_interval()): all that T alone leaves open. Empty without
+  /// draws, and then mean_steps and ever are those of `middle`.
+  Forecast lower;
+  Forecast upper;
+
+  /// P(state) after the last row.
+  [[nodiscard]] std::span<const double> belief(int num_states) const {
+    return std::span(middle.states).first(static_cast<std::size_t>(num_states));
+  }
+};
+
+struct ForecastOptions {
+  ForecastQuestion question;
+  double confidence = 0.95;  ///< of the limits, in (0, 1)
+  Parallelism parallelism;
+};
+
+/// For each unit of a log what is to come after its last row, if the actions are as the question
+/// says. With `draws` of T, as an estimate carries them, every one of them filters the log and
+/// forecasts by itself, and there are limits; without, T is taken as exact. Of a unit that was cut
+/// at a gap the last part counts. Runs are held in memory one at a time. Throws InvalidArgument
+/// when the model has no transition, and ParseError as LogReader does.
+[[nodiscard]] std::vector<UnitForecast> forecast_log(
+    const AnyModel& model, std::span<const TransitionModel> draws, const std::string& log,
+    const ForecastOptions& options, const LogOptions& rows = {}, const RowsRead& progress = {});
+
+/// A CSV: unit, step, state_*, and where the question has states to reach also reached, the
+/// probability to have been there by then; with limits *_lower and *_upper.
+void write_forecasts(const Pomdp& model, std::span<const UnitForecast> units, ByteSink& out);
+
+}  // namespace oas

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "oas/core/index.hpp"
+#include "oas/logs/log_reader.hpp"
+#include "oas/model/run_start.hpp"
+
+namespace oas {
+
+/// All rows of one run of a log.
+struct LoggedRun {
+  std::vector<Action> actions;
+  std::vector<Observation> observations;
+  std::vector<double> readings;     ///< [row][component], where observations are real-valued
+  std::vector<double> likelihoods;  ///< [row][state], then or where states are known
+  std::vector<State> known;         ///< which, -1: unknown; empty: not looked at
+  std::string name;                 ///< empty: the log gives none
+  std::int64_t first_step = 0;      ///< not 0 where a unit goes on after a gap
+  RunStart start;
+};
+
+/// Calls `receive` with each run, when all its rows are there; they are held one at a time.
+void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive);
+
+}  // namespace oas

@@ -1,0 +1,61 @@
+"""When will it fail? As a user asks it."""
+
+import csv
+import json
+import unittest
+
+from support import CliCase
+
+
+class Forecast(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.good("simulate", "machine-maintenance", "--steps", 200, "--runs", 3, "-o", "log.csv")
+
+    def test_known_dynamics_have_no_limits(self):
+        asked = ("machine-maintenance", "log.csv", "--actions", "run", "--reach", "failing")
+        out = self.good("forecast", *asked)
+        self.assertIn("taken as exact", out)
+        told = self.good_json("forecast", *asked)
+        self.assertEqual([unit["unit"] for unit in told["units"]], ["0", "1", "2"])
+        self.assertNotIn("limits", told["units"][0]["mean_steps"])
+        self.assertEqual(told["units"][0]["reached_ever"]["value"], 1)
+
+    def test_an_estimate_by_gibbs_brings_limits(self):
+        self.good("estimate", "machine-maintenance", "log.csv", "--estimator", "gibbs", "--draws",
+                  400, "-o", "e.json")
+        draws = json.loads(self.read("e.json"))["estimate"]["draws"]
+        self.assertEqual(len(draws), 200)
+        asked = ("e.json", "log.csv", "--actions", "run,run,repair", "--reach", "failing,degraded",
+                 "--steps", 15)
+        told = self.good_json("forecast", *asked, "-o", "f.csv")
+        for unit in told["units"]:
+            for key in ("reached_within_steps", "mean_steps"):
+                low, high = unit[key]["limits"]
+                self.assertLess(low, unit[key]["value"])
+                self.assertLess(unit[key]["value"], high)
+        with open(f"{self.folder}/f.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 3 * 16)
+        self.assertAlmostEqual(sum(float(rows[5][f"state_{name}"]) for name in (
+            "new", "worn", "degraded", "failing")), 1, places=4)
+        self.assertEqual(float(rows[15]["reached"]),
+                         float(f"{told['units'][0]['reached_within_steps']['value']:.6g}"))
+        text = self.read("e.json").decode()
+        self.write("bad.json", text.replace('"draws": [', '"draws": [ [[1]], ', 1))
+        self.bad("forecast", "bad.json", "log.csv", "--actions", "run",
+                 says=["bad.json", "$.estimate.draws[0]"])
+
+    def test_bad_usage(self):
+        asked = ("forecast", "machine-maintenance", "log.csv")
+        self.bad(*asked, says=["--actions", "run, inspect, repair"])
+        self.bad(*asked, "--actions", "fly", says=["--actions", "'fly'", "repair"])
+        self.bad(*asked, "--actions", "run", "--reach", "broken", says=["--reach", "'broken'"])
+        self.bad(*asked, "--actions", "run", "--steps", -1, says=["--steps", "-1"])
+        self.bad(*asked, "--actions", "run", "--confidence", 2, says=["confidence", "2"])
+        self.write_model("m.json", self.model(transition=None))
+        self.bad("forecast", "m.json", "log.csv", "--actions", "0", says=["m.json", "no transition"])
+
+
+if __name__ == "__main__":
+    unittest.main()

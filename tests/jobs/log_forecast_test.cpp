@@ -1,0 +1,104 @@
+#include "oas/jobs/log_forecast.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/logs/log_writer.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "support/temporary_directory.hpp"
+
+/// From a log to the forecast of each unit: the filter's belief, then products of matrices.
+namespace oas {
+namespace {
+
+class ForecastOfLog : public testing::Test {
+ protected:
+  ForecastOfLog() {
+    LogWriter writer(path_, model_, {.run = true});
+    for (std::uint32_t run = 0; run < 3; ++run) {
+      ClosedLoop(model_, {.name = "uniform"}, 4, run).advance(40 + run, runs_.emplace_back());
+      writer.write(runs_.back(), run);
+    }
+    writer.commit();
+    options_.question.steps = 12;
+    options_.question.schedule = {Action{0}, Action{1}};
+    options_.question.reach = {State{3}};
+  }
+
+  [[nodiscard]] Forecast by_hand(const Trajectory& run, const TransitionModel& transition) const {
+    BeliefFilter filter(model_.with_transition(transition));
+    for (std::size_t t = 0; t < run.size(); ++t) filter.update(run.actions[t], run.observations[t]);
+    return Forecaster(transition, options_.question)(filter.belief());
+  }
+
+  test::TemporaryDirectory folder_;
+  std::string path_ = folder_.file("log.csv");
+  Pomdp model_ = make_problem("machine-maintenance");
+  std::vector<Trajectory> runs_;
+  ForecastOptions options_;
+};
+
+TEST_F(ForecastOfLog, WithoutDrawsTakesTheModelAsExact) {
+  const auto units = forecast_log(model_, {}, path_, options_);
+  ASSERT_EQ(units.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Forecast expected = by_hand(runs_[i], model_.transition());
+    EXPECT_EQ(units[i].unit, std::to_string(i));
+    EXPECT_EQ(units[i].rows, static_cast<std::int64_t>(runs_[i].size()));
+    EXPECT_EQ(units[i].middle.states, expected.states);
+    EXPECT_EQ(units[i].middle.survival, expected.survival);
+    EXPECT_EQ(units[i].middle.mean_steps, expected.mean_steps);
+    EXPECT_TRUE(units[i].lower.states.empty());
+  }
+}
+
+// Two draws: the middle is their mean, and the limits lie between them or at a bound.
+TEST_F(ForecastOfLog, DrawsFilterAndForecastEachByItself) {
+  std::vector<TransitionModel> draws = {model_.transition(), TransitionModel::uniform(4, 3)};
+  const auto units = forecast_log(model_, draws, path_, options_);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Forecast one = by_hand(runs_[i], draws[0]);
+    const Forecast other = by_hand(runs_[i], draws[1]);
+    for (std::size_t k = 0; k < one.survival.size(); ++k) {
+      EXPECT_NEAR(units[i].middle.survival[k], 0.5 * (one.survival[k] + other.survival[k]), 1e-15);
+      EXPECT_LE(units[i].lower.survival[k], units[i].middle.survival[k]);
+      EXPECT_GE(units[i].upper.survival[k], units[i].middle.survival[k]);
+    }
+    EXPECT_NEAR(units[i].middle.mean_steps, 0.5 * (one.mean_steps + other.mean_steps), 1e-12);
+  }
+  options_.parallelism = {3};
+  const auto again = forecast_log(model_, draws, path_, options_);
+  EXPECT_EQ(again.back().upper.states, units.back().upper.states);
+}
+
+// What follows a gap is another run from an unknown state, but the same unit.
+TEST_F(ForecastOfLog, TheLastPartOfAUnitCounts) {
+  std::ofstream(path_) << "run,time,action,observation\na,1,0,0\na,2,0,0\na,9,0,1\nb,1,0,0\n";
+  LogOptions rows;
+  rows.step = "1";
+  rows.gaps = "new-run";
+  const auto units = forecast_log(model_, {}, path_, options_, rows);
+  ASSERT_EQ(units.size(), 2U);
+  EXPECT_EQ(units[0].unit, "a");
+  EXPECT_EQ(units[1].unit, "b");
+  BeliefFilter filter(model_);
+  filter.reset(RunStart::unknown());
+  filter.update(Action{0}, Observation{1});
+  const auto belief = units[0].belief(4);
+  EXPECT_THAT(std::vector(belief.begin(), belief.end()),
+              testing::ElementsAreArray(filter.belief()));
+}
+
+TEST_F(ForecastOfLog, ChecksItsArguments) {
+  EXPECT_THROW(static_cast<void>(forecast_log(model_.without_transition(), {}, path_, options_)),
+               InvalidArgument);
+  options_.confidence = 1.0;
+  EXPECT_THROW(static_cast<void>(forecast_log(model_, {}, path_, options_)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace oas
