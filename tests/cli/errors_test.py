@@ -135,7 +135,8 @@ class Estimators(CliCase):
     OPTIONS = {"confidence": 0.9, "error-bars": "asymptotic", "resamples": 50, "seed": 2,
                "half-life": 100, "window": 100, "age": "log", "actions-ignore-observations": None,
                "cells": 4, "search": "random", "sensors": "exact", "memory": 10, "prior": 0.5,
-               "structure": "same-for-all-actions", "particles": 20}
+               "structure": "same-for-all-actions", "particles": 20, "draws": 100,
+               "concentration": 0.7}
 
     def test_no_option_is_passed_over(self):
         """With each estimator it changes what is written, or is refused by name."""
@@ -167,7 +168,7 @@ class Estimators(CliCase):
         text = self.good("estimate", "--help")
         self.assertRegex(text, r"--particles INT=100 +Number of particles "
                                r"\(2 to 1000000\) \[particle\]")
-        self.assertRegex(text, r"--half-life FLOAT .*\(at least 1\) \[not particle, spectral\]")
+        self.assertRegex(text, r"--half-life FLOAT .*\(at least 1\) \[not particle, gibbs, spectral\]")
         self.assertIn("FLOAT=0.95", text)
         self.assertIn("(auto, grid, point)", self.good("plan", "--help"))
 

@@ -54,7 +54,8 @@ class Forecast(CliCase):
         self.bad(*asked, "--actions", "run", "--steps", -1, says=["--steps", "-1"])
         self.bad(*asked, "--actions", "run", "--confidence", 2, says=["confidence", "2"])
         self.write_model("m.json", self.model(transition=None))
-        self.bad("forecast", "m.json", "log.csv", "--actions", "0", says=["m.json", "no transition"])
+        self.bad("forecast", "m.json", "log.csv", "--actions", "0",
+                 says=["m.json", "no transition"])
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Story(CliCase):
         self.good("simulate", "robot-corridor", "--steps", 2000, "-o", "log.csv")
         said = self.good("estimate", "robot-corridor", "log.csv", "--estimator", "particle",
                          "--particles", 40, "--seed", 3, "-o", "a.json")
-        self.assertIn("posterior standard deviation (40 particles)", said)
+        self.assertIn("posterior standard deviation (40 draws)", said)
         self.good("estimate", "robot-corridor", "log.csv", "--estimator", "particle",
                   "--particles", 40, "--seed", 3, "--threads", 1, "-o", "b.json")
         self.good("estimate", "robot-corridor", "log.csv", "--estimator", "particle",

@@ -47,7 +47,7 @@ TEST_F(DiscretiseLog, WritesTheCellOfEveryReading) {
             4);
   EXPECT_EQ(test::slurp(path_),
             "# oas-log/1 timing=before\nrun,action,observation,propensity,reward,state\n"
-            "0,0,0,1,0.5,0\n0,0,1,1,0.25,0\n0,0,,1,0,0\n1,0,2,1,-2,0\n");
+            "7,0,0,1,0.5,0\n7,0,1,1,0.25,0\n7,0,,1,0,0\n9,0,2,1,-2,0\n");
   EXPECT_EQ(discretise_text(model, Cells(std::vector<std::vector<double>>(1)),
                             "action,observation\n0,-3\n0,4\n"),
             2);
