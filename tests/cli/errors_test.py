@@ -168,7 +168,8 @@ class Estimators(CliCase):
         text = self.good("estimate", "--help")
         self.assertRegex(text, r"--particles INT=100 +Number of particles "
                                r"\(2 to 1000000\) \[particle\]")
-        self.assertRegex(text, r"--half-life FLOAT .*\(at least 1\) \[not particle, gibbs, spectral\]")
+        self.assertRegex(
+            text, r"--half-life FLOAT .*\(at least 1\) \[not particle, gibbs, spectral\]")
         self.assertIn("FLOAT=0.95", text)
         self.assertIn("(auto, grid, point)", self.good("plan", "--help"))
 
