@@ -44,7 +44,9 @@ template <class Index>
 std::vector<Index> indices_of(const std::vector<std::string>& names, const Labels& labels,
                               const char* option, const char* what) {
   std::vector<Index> result;
-  for (const std::string& name : names) {
+  for (std::string name : names) {
+    name.erase(0, name.find_first_not_of(' '));
+    name.erase(name.find_last_not_of(' ') + 1);
     int found = 0;
     while (found < labels.size() && labels[found] != name && fmt::to_string(found) != name) ++found;
     OAS_REQUIRE(found < labels.size(), "{}: there is no {} '{}'; there are {}", option, what, name,
@@ -74,8 +76,21 @@ nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+// An estimate at 0 is a tiny number.
+constexpr double kNoTime = 1e-6;
+constexpr double kForEver = 1e9;
+
 std::string steps_text(double steps) {
-  return std::isfinite(steps) ? fmt::format("{:.4g}", steps) : "never";
+  if (steps < kNoTime) return "0";
+  return steps < kForEver ? fmt::format("{:.4g}", steps) : "never";
+}
+
+std::string mean_text(const Forecast& forecast) {
+  if (forecast.mean_steps < kForEver || forecast.ever <= kNoTime) {
+    return steps_text(forecast.mean_steps);
+  }
+  return forecast.ever < 1.0 ? fmt::format("never in {:.2g} %", 100.0 * (1.0 - forecast.ever))
+                             : "never";
 }
 
 std::string with_limits(const std::string& middle, const std::string& lower,
@@ -129,8 +144,7 @@ std::string unit_table(const ForecastArguments& options, const Pomdp& model,
                                 limits ? share(unit->lower.survival.back()) : "", limits));
       row.push_back(half ? fmt::format("{}", *half)
                          : fmt::format("> {}", options.forecast.question.steps));
-      row.push_back(with_limits(steps_text(unit->middle.mean_steps),
-                                steps_text(unit->lower.mean_steps),
+      row.push_back(with_limits(mean_text(unit->middle), steps_text(unit->lower.mean_steps),
                                 steps_text(unit->upper.mean_steps), limits));
     }
     table.add(std::move(row));
@@ -195,12 +209,23 @@ void run_forecast(const ForecastArguments& given) {
   const std::vector<UnitForecast> units =
       forecast_log(any, draws, options.log, options.forecast, log_options(options.rows),
                    [&](std::int64_t rows) { progress.add(rows); });
+  std::int64_t impossible = 0;
+  for (const UnitForecast& unit : units) impossible += unit.impossible;
+  if (impossible > 0) {
+    warn(options.common,
+         fmt::format("{} of probability 0 under this model skipped: the model or "
+                     "the log is wrong",
+                     impossible == 1 ? "1 row was" : fmt::format("{} rows were", impossible)));
+  }
   if (out) {
     write_forecasts(model, units, *out);
     out->commit();
   }
   if (options.common.json) {
     nlohmann::ordered_json json = {{"steps", question.steps},
+                                   {"actions", given.schedule},
+                                   {"reach", given.reach},
+                                   {"impossible_rows", impossible},
                                    {"draws", draws.size()},
                                    {"confidence", options.forecast.confidence},
                                    {"units", nlohmann::ordered_json::array()}};
@@ -245,8 +270,8 @@ void add_forecast(CLI::App& app) {
   verb->footer(
       "Now is the state after a unit's last row. `reached` counts units that are there now. `half "
       "by` is the step by which half of such units have been there; `mean steps` is the mean time "
-      "to get there, never where that may not happen. Limits hold what is not known of the "
-      "dynamics; "
+      "to get there, never where that may not happen. With draws, probabilities are means over "
+      "them and `mean steps` is the median. Limits hold what is not known of the dynamics; "
       "where the state now is uncertain, all its possibilities are weighed.\n\n" +
       verb->get_footer());
 }

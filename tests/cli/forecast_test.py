@@ -46,6 +46,36 @@ class Forecast(CliCase):
         self.bad("forecast", "bad.json", "log.csv", "--actions", "run",
                  says=["bad.json", "$.estimate.draws[0]"])
 
+    def test_rows_that_cannot_be_are_told(self):
+        sure = [[[1, 0], [0, 1]]]
+        self.write("m.json", json.dumps({
+            "format": "oas-model/1", "timing": "before", "states": ["ok", "failed"],
+            "actions": ["run"], "observations": ["hum", "grind"], "observation": sure,
+            "transition": [[[0.9, 0.1], [0, 1]]]}))
+        self.write("log.csv", "action,observation\nrun,hum\nrun,grind\nrun,hum\n")
+        result = self.oas("forecast", "m.json", "log.csv", "--reach", "failed", "--json")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("1 row was of probability 0", result.stderr)
+        told = json.loads(result.stdout)
+        self.assertEqual((told["reach"], told["impossible_rows"]), (["failed"], 1))
+
+    def test_times_agree_with_probabilities(self):
+        """Where a unit may be there now, or never get there, the limits of both say so."""
+        rows = "".join(f"run,{'hum' if t < 30 else 'grind'}\n" for t in range(40))
+        self.write("log.csv", "action,observation\n" + rows)
+        model = {"format": "oas-model/1", "timing": "before", "states": ["ok", "failed"],
+                 "actions": ["run"], "observations": ["hum", "grind"],
+                 "observation": [[[1, 0], [0, 1]]]}
+        self.write("m.json", json.dumps(model))
+        self.good("estimate", "m.json", "log.csv", "--estimator", "gibbs", "-o", "e.json")
+        there = self.good_json("forecast", "e.json", "log.csv", "--reach", "failed")["units"][0]
+        self.assertEqual(there["mean_steps"]["limits"][0], 0)
+        back = self.good_json("forecast", "e.json", "log.csv", "--reach", "ok", "--steps",
+                              2)["units"][0]
+        self.assertEqual(back["reached_within_steps"]["limits"][0], 0)
+        self.assertEqual(back["mean_steps"]["limits"][1], None)  # never
+        self.assertGreater(back["mean_steps"]["limits"][0], 0)
+
     def test_bad_usage(self):
         asked = ("forecast", "machine-maintenance", "log.csv")
         self.bad(*asked, says=["--actions", "run, inspect, repair"])

@@ -20,12 +20,14 @@ namespace oas {
 
 namespace {
 
-std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run) {
+// The belief after a run; `impossible` is set to the rows that the model rules out.
+std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run,
+                                 std::int64_t& impossible) {
   if (run.likelihoods.empty()) {
     BeliefFilter filter(model);
     filter.reset(run.start);
     for (std::size_t t = 0; t < run.actions.size(); ++t) {
-      filter.update(run.actions[t], run.observations[t]);
+      impossible += !(filter.update(run.actions[t], run.observations[t]) > 0.0);
     }
     return {filter.belief().begin(), filter.belief().end()};
   }
@@ -34,7 +36,7 @@ std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run) {
   const std::span<const double> likelihoods = run.likelihoods;
   const auto states = static_cast<std::size_t>(model.num_states());
   for (std::size_t t = 0; t < run.actions.size(); ++t) {
-    filter.update(run.actions[t], likelihoods.subspan(t * states, states));
+    impossible += !(filter.update(run.actions[t], likelihoods.subspan(t * states, states)) > 0.0);
   }
   return {filter.belief().begin(), filter.belief().end()};
 }
@@ -64,10 +66,20 @@ class Spread {
     set(1.0, unit.lower.ever, unit.upper.ever);
     take([](const Forecast& draw) { return draw.mean_steps; });
     unit.middle.mean_steps = quantile_of(sorted_, 0.5);
-    set(std::numeric_limits<double>::infinity(), unit.lower.mean_steps, unit.upper.mean_steps);
+    if (!unit.middle.survival.empty()) set_mean_steps(unit);
   }
 
  private:
+  // Times have no shortest interval: their tail is long. A bound is inside where it is for the
+  // probabilities: 0 where the unit may be there now, ∞ where it may not get there in time.
+  void set_mean_steps(UnitForecast& unit) const {
+    const double out = 1.0 - confidence_;
+    const bool now = unit.lower.survival.front() <= 0.0;
+    const bool never = unit.upper.survival.back() >= 1.0;
+    unit.lower.mean_steps = now ? 0.0 : quantile_of(sorted_, never ? out : 0.5 * out);
+    unit.upper.mean_steps = never ? std::numeric_limits<double>::infinity()
+                                  : quantile_of(sorted_, 1.0 - (now ? out : 0.5 * out));
+  }
   template <class Value>
   void take(const Value& value) {
     sorted_.clear();
@@ -119,9 +131,12 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
   std::int64_t runs = 0;
   for_each_run(reader, [&](const LoggedRun& run) {
     std::vector<Forecast> found(models.size());
-    parallel_for(models.size(), options.parallelism,
-                 [&](std::size_t i) { found[i] = forecasters[i](belief_after(models[i], run)); });
+    std::vector<std::int64_t> impossible(models.size(), 0);
+    parallel_for(models.size(), options.parallelism, [&](std::size_t i) {
+      found[i] = forecasters[i](belief_after(models[i], run, impossible[i]));
+    });
     UnitForecast unit;
+    unit.impossible = *std::max_element(impossible.begin(), impossible.end());
     unit.unit = run.name.empty() ? fmt::format("{}", runs) : run.name;
     unit.rows = run.first_step + static_cast<std::int64_t>(run.actions.size());
     if (draws.empty()) {

@@ -18,8 +18,10 @@ namespace oas {
 struct UnitForecast {
   std::string unit;  ///< its name, or the number of the run
   std::int64_t rows = 0;
-  Forecast middle;  ///< mean over the draws of T, of mean_steps the median
-  /// Limits over the draws (shortest_interval()): all that T alone leaves open. Empty without
+  std::int64_t impossible = 0;  ///< rows that the model rules out, which were skipped
+  Forecast middle;              ///< mean over the draws of T, of mean_steps the median
+  /// Limits over the draws: shortest_interval() of probabilities, and of mean_steps quantiles, with
+  /// 0 and ∞ inside where those of survival say so. All that T alone leaves open. Empty without
   /// draws, and then mean_steps and ever are those of `middle`.
   Forecast lower;
   Forecast upper;
