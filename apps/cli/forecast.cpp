@@ -7,6 +7,7 @@
 
 #include "cli.hpp"
 #include "command_files.hpp"
+#include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/estimation/estimate_json.hpp"
@@ -33,43 +34,8 @@ struct ForecastArguments {
   std::string output;
 };
 
-std::string listed(const Labels& labels) {
-  std::string text;
-  for (int i = 0; i < labels.size(); ++i) text += (i > 0 ? ", " : "") + labels[i];
-  return text;
-}
-
-// The element that each text names. `option` is for messages.
-template <class Index>
-std::vector<Index> indices_of(const std::vector<std::string>& names, const Labels& labels,
-                              const char* option, const char* what) {
-  std::vector<Index> result;
-  for (std::string name : names) {
-    name.erase(0, name.find_first_not_of(' '));
-    name.erase(name.find_last_not_of(' ') + 1);
-    int found = 0;
-    while (found < labels.size() && labels[found] != name && fmt::to_string(found) != name) ++found;
-    OAS_REQUIRE(found < labels.size(), "{}: there is no {} '{}'; there are {}", option, what, name,
-                listed(labels));
-    result.emplace_back(found);
-  }
-  return result;
-}
-
-std::vector<TransitionModel> draws_of(const std::string& path) {
-  std::vector<TransitionModel> draws;
-  if (names_model(path)) return draws;
-  const auto estimate = read_estimate(path).estimate;
-  if (!estimate) return draws;
-  const int states = estimate->transition.num_states();
-  const int actions = estimate->transition.num_actions();
-  const auto entries = static_cast<std::size_t>(states * states * actions);
-  for (std::size_t first = 0; first < estimate->draws.size(); first += entries) {
-    const auto begin = estimate->draws.begin() + static_cast<std::ptrdiff_t>(first);
-    draws.emplace_back(states, actions,
-                       std::vector(begin, begin + static_cast<std::ptrdiff_t>(entries)), "draw");
-  }
-  return draws;
+std::optional<TransitionEstimate> estimate_of(const std::string& path) {
+  return names_model(path) ? std::nullopt : read_estimate(path).estimate;
 }
 
 nlohmann::ordered_json number_or_null(double value) {
@@ -122,28 +88,35 @@ nlohmann::ordered_json unit_json(const ForecastArguments& options, const UnitFor
   return json;
 }
 
+std::string likeliest(const Pomdp& model, std::span<const double> probabilities) {
+  const auto best = std::max_element(probabilities.begin(), probabilities.end());
+  return fmt::format("{} {:.2f}", model.states()[static_cast<int>(best - probabilities.begin())],
+                     *best);
+}
+
 std::string unit_table(const ForecastArguments& options, const Pomdp& model,
                        const std::vector<const UnitForecast*>& units, bool limits) {
+  const int steps = options.forecast.question.steps;
   std::vector<std::string> header = {"unit", "rows", "likeliest now"};
+  if (options.reach.empty() && steps > 0) header.push_back(fmt::format("likeliest in {}", steps));
   if (!options.reach.empty()) {
-    header.push_back(fmt::format("reached in {}", options.forecast.question.steps));
+    header.push_back(fmt::format("reached in {}", steps));
     header.insert(header.end(), {"half by", "mean steps"});
   }
   Table table(header);
   for (const UnitForecast* unit : units) {
-    const auto belief = unit->belief(model.num_states());
-    const auto best = std::max_element(belief.begin(), belief.end()) - belief.begin();
+    const std::span<const double> states = unit->middle.states;
+    const auto width = static_cast<std::size_t>(model.num_states());
     std::vector<std::string> row = {unit->unit, big_number(static_cast<double>(unit->rows)),
-                                    fmt::format("{} {:.2f}", model.states()[static_cast<int>(best)],
-                                                belief[static_cast<std::size_t>(best)])};
+                                    likeliest(model, states.first(width))};
+    if (options.reach.empty() && steps > 0) row.push_back(likeliest(model, states.last(width)));
     if (!options.reach.empty()) {
       const auto share = [](double survival) { return fmt::format("{:.3f}", 1.0 - survival); };
       const auto half = unit->middle.quantile(0.5);
       row.push_back(with_limits(share(unit->middle.survival.back()),
                                 limits ? share(unit->upper.survival.back()) : "",
                                 limits ? share(unit->lower.survival.back()) : "", limits));
-      row.push_back(half ? fmt::format("{}", *half)
-                         : fmt::format("> {}", options.forecast.question.steps));
+      row.push_back(half ? fmt::format("{}", *half) : fmt::format("> {}", steps));
       row.push_back(with_limits(mean_text(unit->middle), steps_text(unit->lower.mean_steps),
                                 steps_text(unit->upper.mean_steps), limits));
     }
@@ -193,6 +166,8 @@ void run_forecast(const ForecastArguments& given) {
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to forecast with",
               options.model);
+  OAS_REQUIRE(options.forecast.confidence > 0.0 && options.forecast.confidence < 1.0,
+              "--confidence {}: it must lie strictly between 0 and 1", options.forecast.confidence);
   OAS_REQUIRE(!options.schedule.empty() || model.num_actions() == 1,
               "--actions: say which actions are to come; there are {}", listed(model.actions()));
   ForecastQuestion& question = options.forecast.question;
@@ -200,7 +175,11 @@ void run_forecast(const ForecastArguments& given) {
   if (question.schedule.empty()) question.schedule = {Action{0}};
   question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
   options.forecast.parallelism = options.common.parallelism();
-  const std::vector<TransitionModel> draws = draws_of(options.model);
+  std::vector<TransitionModel> draws;
+  if (const auto estimate = estimate_of(options.model)) {
+    draws = drawn_transitions(*estimate);
+    if (!draws.empty()) options.forecast.within = without_unseen(*estimate);
+  }
   const std::unique_ptr<ByteSink> out =
       options.output.empty() ? nullptr : open_output(options.output);
   const std::string warning =
@@ -259,8 +238,10 @@ void add_forecast(CLI::App& app) {
   verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
       ->delimiter(',');
   add_whole_number(*verb, "--steps", options->forecast.question.steps, {0, 100'000},
-                   "How many steps to look ahead");
-  verb->add_option("--confidence", options->forecast.confidence, "Level of the limits")
+                   "How many steps to look ahead")
+      ->capture_default_str();
+  verb->add_option("--confidence", options->forecast.confidence,
+                   "Level of the limits, strictly between 0 and 1")
       ->capture_default_str();
   add_log_options(*verb, true, options->rows);
   add_output(*verb, "-o,--output", options->output,

@@ -75,6 +75,26 @@ TEST_F(ForecastOfLog, DrawsFilterAndForecastEachByItself) {
   EXPECT_EQ(again.back().upper.states, units.back().upper.states);
 }
 
+// Whatever the draws say, limits hold the forecast of the model that they are asked to hold; the
+// middle does not move, and a model that rules out what was seen is left out.
+TEST_F(ForecastOfLog, LimitsHoldTheModelTheyAreAskedTo) {
+  const std::vector<TransitionModel> draws(5, TransitionModel::uniform(4, 3));
+  const auto narrow = forecast_log(model_, draws, path_, options_);
+  options_.within = model_.transition();
+  const auto units = forecast_log(model_, draws, path_, options_);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Forecast held = by_hand(runs_[i], model_.transition());
+    EXPECT_EQ(units[i].middle.survival, narrow[i].middle.survival);
+    EXPECT_LE(units[i].lower.mean_steps, held.mean_steps);
+    EXPECT_GE(units[i].upper.mean_steps, held.mean_steps);
+    EXPECT_LE(units[i].lower.ever, held.ever);
+    for (std::size_t k = 0; k < held.survival.size(); ++k) {
+      EXPECT_LE(units[i].lower.survival[k], held.survival[k]);
+      EXPECT_GE(units[i].upper.survival[k], held.survival[k]);
+    }
+  }
+}
+
 // What follows a gap is another run from an unknown state, but the same unit.
 TEST_F(ForecastOfLog, TheLastPartOfAUnitCounts) {
   std::ofstream(path_) << "run,time,action,observation\na,1,0,0\na,2,0,0\na,9,0,1\nb,1,0,0\n";

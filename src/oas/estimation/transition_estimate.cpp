@@ -42,6 +42,35 @@ Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
   return Pomdp(std::move(parts));
 }
 
+std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimate) {
+  const std::size_t entries = estimate.transition.values().size();
+  std::vector<TransitionModel> draws;
+  for (std::size_t first = 0; first < estimate.draws.size(); first += entries) {
+    const auto begin = estimate.draws.begin() + static_cast<std::ptrdiff_t>(first);
+    draws.emplace_back(estimate.transition.num_states(), estimate.transition.num_actions(),
+                       std::vector(begin, begin + static_cast<std::ptrdiff_t>(entries)), "draw");
+  }
+  return draws;
+}
+
+TransitionModel without_unseen(const TransitionEstimate& estimate) {
+  const auto given = estimate.transition.values();
+  std::vector<double> values(given.begin(), given.end());
+  const auto states = static_cast<std::size_t>(estimate.transition.num_states());
+  for (std::size_t row = 0; row < estimate.visits.size() && !estimate.lower.empty(); ++row) {
+    double left = 0.0;
+    for (std::size_t e = row * states; e < (row + 1) * states; ++e) {
+      const bool seen = values[e] * (estimate.visits[row] + 1.0) >= 1.0;
+      if (!seen && estimate.lower[e] == 0.0) values[e] = 0.0;
+      left += values[e];
+    }
+    for (std::size_t e = row * states; e < (row + 1) * states; ++e) {
+      values[e] = left > 0.0 ? values[e] / left : given[e];
+    }
+  }
+  return {estimate.transition.num_states(), estimate.transition.num_actions(), std::move(values)};
+}
+
 void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate) {
   const auto n = static_cast<std::size_t>(model.num_states());
   for (std::size_t start = 0; start < estimate.standard_error.size(); start += n) {

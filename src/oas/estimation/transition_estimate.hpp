@@ -88,6 +88,14 @@ struct TransitionEstimate {
 /// labelled rows stay what they are: the log's rows are not among them.
 [[nodiscard]] Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate);
 
+/// The transition models drawn from the posterior; none where the estimator draws none.
+[[nodiscard]] std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimate);
+
+/// The estimate without the transitions that were seen less than once and whose interval reaches to
+/// 0. Draws from a posterior never lie on a bound, as dynamics with a structure do; this model
+/// does. Rows of which nothing would be left stay as they are.
+[[nodiscard]] TransitionModel without_unseen(const TransitionEstimate& estimate);
+
 /// Warnings about rows whose entries are known to ± 0.1 only, or worse, and are not flagged.
 void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate);
 

@@ -69,6 +69,21 @@ class Spread {
     if (!unit.middle.survival.empty()) set_mean_steps(unit);
   }
 
+  // Moves the limits so that they hold this forecast.
+  static void hold(const Forecast& forecast, UnitForecast& unit) {
+    const auto widen = [](double value, double& lower, double& upper) {
+      lower = std::min(lower, value);
+      upper = std::max(upper, value);
+    };
+    for (const auto member : {&Forecast::states, &Forecast::survival}) {
+      for (std::size_t i = 0; i < (forecast.*member).size(); ++i) {
+        widen((forecast.*member)[i], (unit.lower.*member)[i], (unit.upper.*member)[i]);
+      }
+    }
+    widen(forecast.ever, unit.lower.ever, unit.upper.ever);
+    widen(forecast.mean_steps, unit.lower.mean_steps, unit.upper.mean_steps);
+  }
+
  private:
   // Times have no shortest interval: their tail is long. A bound is inside where it is for the
   // probabilities: 0 where the unit may be there now, ∞ where it may not get there in time.
@@ -126,6 +141,8 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
   };
   if (draws.empty()) add(chain.transition());
   for (const TransitionModel& draw : draws) add(draw);
+  const std::size_t middle = models.size();  // those that count in middle values
+  if (!draws.empty() && options.within) add(*options.within);
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;
   std::int64_t runs = 0;
@@ -136,14 +153,16 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
       found[i] = forecasters[i](belief_after(models[i], run, impossible[i]));
     });
     UnitForecast unit;
-    unit.impossible = *std::max_element(impossible.begin(), impossible.end());
+    const auto counted = std::span(impossible).first(middle);
+    unit.impossible = *std::max_element(counted.begin(), counted.end());
     unit.unit = run.name.empty() ? fmt::format("{}", runs) : run.name;
     unit.rows = run.first_step + static_cast<std::int64_t>(run.actions.size());
     if (draws.empty()) {
       unit.middle = std::move(found.front());
       unit.lower = unit.upper = Forecast{{}, {}, unit.middle.ever, unit.middle.mean_steps};
     } else {
-      Spread(found, options.confidence).into(unit);
+      Spread(std::span(found).first(middle), options.confidence).into(unit);
+      if (models.size() > middle && impossible[middle] == 0) Spread::hold(found[middle], unit);
     }
     // Parts of a unit follow each other.
     if (run.first_step > 0 && !units.empty() && units.back().unit == unit.unit) units.pop_back();

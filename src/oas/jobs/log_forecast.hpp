@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ struct UnitForecast {
   std::int64_t impossible = 0;  ///< rows that the model rules out, which were skipped
   Forecast middle;              ///< mean over the draws of T, of mean_steps the median
   /// Limits over the draws: shortest_interval() of probabilities, and of mean_steps quantiles, with
-  /// 0 and ∞ inside where those of survival say so. All that T alone leaves open. Empty without
-  /// draws, and then mean_steps and ever are those of `middle`.
+  /// 0 and ∞ inside where those of survival say so; then as much wider as ForecastOptions::within
+  /// asks for. All that T alone leaves open. Empty without draws, and then mean_steps and ever are
+  /// those of `middle`.
   Forecast lower;
   Forecast upper;
 
@@ -35,6 +37,9 @@ struct UnitForecast {
 struct ForecastOptions {
   ForecastQuestion question;
   double confidence = 0.95;  ///< of the limits, in (0, 1)
+  /// Limits hold its forecast, too, unless it rules out a row of the unit: draws never have a
+  /// transition that is impossible, the dynamics may. See without_unseen().
+  std::optional<TransitionModel> within;
   Parallelism parallelism;
 };
 

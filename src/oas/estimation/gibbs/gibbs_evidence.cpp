@@ -2,11 +2,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "oas/core/sampling.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/error_bars/confidence_region.hpp"
-#include "oas/estimation/error_bars/posterior_intervals.hpp"
-#include "oas/estimation/gibbs/path_sampler.hpp"
+#include "oas/estimation/gibbs/gibbs_chain.hpp"
 #include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "oas/sensors/soft_features.hpp"
@@ -17,82 +15,21 @@ namespace {
 
 constexpr int kChains = 4;
 constexpr std::size_t kDrawsToKeep = 200;  // in the estimate, for what is computed from it
-constexpr int kWarmUp = 2;                 // a chain is warm after this part of its draws: a half
 constexpr double kApart = 1.1;             // R-hat of chains that have not met
 constexpr double kOneVisit = 1.0;          // of a row: what it takes to be determined
 constexpr double kPoorDeviation = 0.05;    // of an entry, below which a row is determined anyhow
 constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
+constexpr std::uint64_t kEntriesOfChain = std::uint64_t{1} << 55;  // within them
 
-// What one chain kept.
-struct Draws {
-  std::vector<double> transition;  // [draw][a][s][s']
-  std::vector<double> counts;      // [a][s][s'], summed over draws
-  bool impossible = false;
-};
-
-// Paths given T, T given paths.
-class GibbsChain {
- public:
-  GibbsChain(const TransitionLikelihood& rows, double prior, Rng rng)
-      : rows_(rows),
-        prior_(prior),
-        rng_(rng),
-        sampler_(rows),
-        counts_(
-            static_cast<std::size_t>(rows.num_states() * rows.num_states() * rows.num_actions()),
-            0.0),
-        transition_(counts_.size()) {
-    draw_transition();
-  }
-
-  Draws run(std::size_t keep, const RowsRead& progress) {
-    Draws draws;
-    draws.counts.assign(counts_.size(), 0.0);
-    draws.transition.reserve(keep * counts_.size());
-    for (std::size_t sweep = 0; sweep < keep + keep / kWarmUp; ++sweep) {
-      draws.impossible = !sampler_.sample(transition_, rng_, counts_);
-      if (draws.impossible) return draws;
-      draw_transition();
-      if (progress) progress(static_cast<std::int64_t>(rows_.rows()));
-      if (sweep < keep / kWarmUp) continue;
-      draws.transition.insert(draws.transition.end(), transition_.begin(), transition_.end());
-      for (std::size_t e = 0; e < counts_.size(); ++e) draws.counts[e] += counts_[e];
-    }
-    return draws;
-  }
-
- private:
-  void draw_transition() {
-    const auto states = static_cast<std::size_t>(rows_.num_states());
-    std::vector<double> concentration(states);
-    for (std::size_t first = 0; first < counts_.size(); first += states) {
-      for (std::size_t j = 0; j < states; ++j) concentration[j] = prior_ + counts_[first + j];
-      sample_dirichlet(concentration, std::span(transition_).subspan(first, states), rng_);
-    }
-  }
-
-  const TransitionLikelihood& rows_;
-  double prior_;  // of every entry
-  Rng rng_;
-  PathSampler sampler_;
-  std::vector<double> counts_;
-  std::vector<double> transition_;
-};
-
-// The draws of all chains, seen entry by entry.
+// GibbsDraws of all chains, seen entry by entry.
 class Posterior {
  public:
-  Posterior(const std::vector<Draws>& chains, std::size_t entries) : entries_(entries) {
-    for (const Draws& chain : chains) {
-      values_.insert(values_.end(), chain.transition.begin(), chain.transition.end());
+  Posterior(const std::vector<GibbsDraws>& chains, std::vector<double> GibbsDraws::*which)
+      : entries_(chains.front().counts.size()) {
+    for (const GibbsDraws& chain : chains) {
+      values_.insert(values_.end(), (chain.*which).begin(), (chain.*which).end());
     }
-    num_draws_ = values_.size() / entries;
-    sorted_.resize(values_.size());
-    for (std::size_t e = 0; e < entries; ++e) {
-      const auto first = sorted_.begin() + static_cast<std::ptrdiff_t>(e * num_draws_);
-      for (std::size_t d = 0; d < num_draws_; ++d) sorted_[e * num_draws_ + d] = value(d, e);
-      std::sort(first, first + static_cast<std::ptrdiff_t>(num_draws_));
-    }
+    num_draws_ = values_.size() / entries_;
   }
 
   [[nodiscard]] std::size_t size() const { return num_draws_; }
@@ -108,16 +45,11 @@ class Posterior {
     return result;
   }
 
-  [[nodiscard]] std::vector<double> quantiles(double level) const {
-    const double position = level * static_cast<double>(num_draws_ - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, num_draws_ - 1);
-    std::vector<double> result(entries_);
-    for (std::size_t e = 0; e < entries_; ++e) {
-      const double* sorted = sorted_.data() + e * num_draws_;
-      result[e] = std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
-    }
-    return result;
+  // All draws of an entry, ascending.
+  void sort(std::size_t entry, std::vector<double>& out) const {
+    out.resize(num_draws_);
+    for (std::size_t d = 0; d < num_draws_; ++d) out[d] = value(d, entry);
+    std::sort(out.begin(), out.end());
   }
 
   [[nodiscard]] double mean(std::size_t entry) const { return mean_of(entry, 0, num_draws_); }
@@ -163,8 +95,40 @@ class Posterior {
   std::size_t entries_;
   std::size_t num_draws_ = 0;
   std::vector<double> values_;  // [draw][entry]
-  std::vector<double> sorted_;  // [entry][draw]
 };
+
+double quantile(const std::vector<double>& sorted, double level) {
+  const double position = level * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
+}
+
+// Standard errors, and intervals between two quantiles. GibbsDraws never lie on a bound, the truth
+// may: an interval reaches to 0 where more paths than are left out above it have no such
+// transition, and to 1 where as many have no other.
+void set_entry_errors(const std::vector<GibbsDraws>& chains, TransitionEstimate& estimate) {
+  const Posterior posterior(chains, &GibbsDraws::entries);
+  const std::size_t entries = chains.front().counts.size();
+  const double out = 0.5 * (1.0 - estimate.confidence);
+  const double many = out * static_cast<double>(posterior.size());
+  estimate.standard_error.resize(entries);
+  estimate.lower.resize(entries);
+  estimate.upper.resize(entries);
+  std::vector<double> sorted;
+  for (std::size_t e = 0; e < entries; ++e) {
+    int never = 0;
+    int always = 0;
+    for (const GibbsDraws& chain : chains) {
+      never += chain.never[e];
+      always += chain.always[e];
+    }
+    posterior.sort(e, sorted);
+    estimate.standard_error[e] = std::sqrt(posterior.variance(e));
+    estimate.lower[e] = never > many ? 0.0 : quantile(sorted, out);
+    estimate.upper[e] = always > many ? 1.0 : quantile(sorted, 1.0 - out);
+  }
+}
 
 // Why a row is not determined; null: it is. An entry of mean m and variance v is known as if
 // m (1 - m) / v - 1 transitions had been seen, those of the prior included.
@@ -230,7 +194,15 @@ class GibbsBody final : public EvidenceBody {
   [[nodiscard]] double prior() const {
     return options_.concentration.value_or(1.0 / chain().num_states());
   }
-  [[nodiscard]] std::vector<Draws> draw(const EstimateOptions& options) const;
+  // That of rows, seen from one entry, if the user asked for it. By default that of rows is for
+  // drawing rows, sparse however many states there are, and would be far too sure that what was
+  // not seen is 0; an entry by itself has Jeffreys' prior.
+  [[nodiscard]] EntryPrior entry_prior() const {
+    const int others = chain().num_states() - 1;
+    if (options_.concentration) return {*options_.concentration, *options_.concentration * others};
+    return {0.5, others > 0 ? 0.5 : 0.0};
+  }
+  [[nodiscard]] std::vector<GibbsDraws> draw(const EstimateOptions& options) const;
   void set_alpha(TransitionEstimate& estimate) const;
 
   const EstimatorInfo& info_;
@@ -239,11 +211,13 @@ class GibbsBody final : public EvidenceBody {
   RowLikelihood rows_;
 };
 
-std::vector<Draws> GibbsBody::draw(const EstimateOptions& options) const {
-  std::vector<Draws> chains(kChains);
+std::vector<GibbsDraws> GibbsBody::draw(const EstimateOptions& options) const {
+  std::vector<GibbsDraws> chains(kChains);
   const auto keep = static_cast<std::size_t>(options_.draws) / kChains;
   parallel_for(kChains, options.parallelism, [&](std::size_t c) {
-    GibbsChain chain(rows_.stored(), prior(), Rng(options_.stream, c * kDrawsOfChain));
+    const std::uint64_t first = c * kDrawsOfChain;
+    GibbsChain chain(rows_.stored(), prior(), entry_prior(), Rng(options_.stream, first),
+                     Rng(options_.stream, first + kEntriesOfChain));
     chains[c] = chain.run(keep, options.progress);
   });
   if (chains.front().impossible) {
@@ -267,31 +241,27 @@ void GibbsBody::set_alpha(TransitionEstimate& estimate) const {
 TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
   const TransitionLikelihood& rows = rows_.stored();
   OAS_REQUIRE(rows.rows() > 0, "the log has no row; at least one is needed");
-  const std::vector<Draws> chains = draw(options);
+  const std::vector<GibbsDraws> chains = draw(options);
   const auto states = static_cast<std::size_t>(rows.num_states());
   const std::size_t entries = chains.front().counts.size();
-  const Posterior posterior(chains, entries);
+  const Posterior posterior(chains, &GibbsDraws::transition);
 
   TransitionEstimate estimate;
   estimate.estimator = info_.name;
   estimate.confidence = options.confidence;
   estimate.num_batches = static_cast<int>(posterior.size());
-  estimate.passes = (options_.draws + options_.draws / kWarmUp) / kChains * kChains;
+  estimate.passes = (options_.draws + options_.draws / GibbsChain::kWarmUp) / kChains * kChains;
   estimate.pairs = rows.transitions();
   estimate.rows = static_cast<std::int64_t>(rows.rows());
   estimate.runs = runs();
   estimate.missing = static_cast<std::int64_t>(rows.missing());
   set_alpha(estimate);
   std::vector<double> means(entries);
-  estimate.standard_error.resize(entries);
-  for (std::size_t e = 0; e < entries; ++e) {
-    means[e] = posterior.mean(e);
-    estimate.standard_error[e] = std::sqrt(posterior.variance(e));
-  }
+  for (std::size_t e = 0; e < entries; ++e) means[e] = posterior.mean(e);
   estimate.draws = posterior.some(kDrawsToKeep);
-  set_posterior_intervals([&](double level) { return posterior.quantiles(level); }, estimate);
+  set_entry_errors(chains, estimate);
   estimate.visits.assign(entries / states, 0.0);
-  for (const Draws& chain : chains) {
+  for (const GibbsDraws& chain : chains) {
     for (std::size_t e = 0; e < entries; ++e) {
       estimate.visits[e / states] += chain.counts[e] / static_cast<double>(posterior.size());
     }
