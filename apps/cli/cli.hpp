@@ -167,6 +167,7 @@ void add_convert(CLI::App& app);
 void add_discretise(CLI::App& app);
 void add_filter(CLI::App& app);
 void add_forecast(CLI::App& app);
+void add_report(CLI::App& app);
 void add_score(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_evaluate(CLI::App& app);

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   add_discretise(app);
   add_filter(app);
   add_forecast(app);
+  add_report(app);
   add_score(app);
   add_plan(app);
   add_evaluate(app);

@@ -1,13 +1,10 @@
 """The page that `oas study report` writes: complete, alone, and alive in a browser."""
 
-import html.parser
-import json
 import re
-import shutil
 import sqlite3
-import subprocess
 import unittest
 
+from pages import BROWSER, Balance, look_at
 from support import CliCase
 from run_cli_test import STUDY, UNITS
 
@@ -18,47 +15,14 @@ replications = 2
 pairs = 1000
 """
 
-BROWSER = shutil.which("chromium")
-
 # Runs in the page after it has loaded: clicks a column twice and says what it saw.
-PROBE = """<script>
-window.addEventListener("load", function () {
+PROBE = """
   var table = document.querySelector("table.sortable"), rows = function () {
     return Array.from(table.tBodies[0].rows).map(function (r) { return r.cells[4].textContent; });
   };
-  var button = table.querySelectorAll("th button")[4], seen = {before: rows()};
-  button.click(); seen.up = rows(); button.click(); seen.down = rows();
-  seen.figures = Array.from(document.querySelectorAll("svg.chart")).map(function (s) {
-    var box = s.getBoundingClientRect(); return box.width > 300 && box.height > 150; });
-  seen.requests = performance.getEntriesByType("resource").map(function (e) { return e.name; });
-  seen.wide = document.documentElement.scrollWidth > window.innerWidth + 1;
-  document.body.setAttribute("data-seen", JSON.stringify(seen));
-});
-</script></body>"""
-
-
-class Balance(html.parser.HTMLParser):
-    """Checks that tags close, and collects whatever would be fetched."""
-    VOID = {"meta", "link", "br", "img", "input"}
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.fetched, self.count = [], [], {}
-
-    def handle_starttag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-        self.fetched += [v for k, v in attrs if k in ("src", "href") and not v.startswith("data:")]
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in self.VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
-        self.open.pop()
+  var button = table.querySelectorAll("th button")[4];
+  seen.before = rows(); button.click(); seen.up = rows(); button.click(); seen.down = rows();
+"""
 
 
 class Page(CliCase):
@@ -138,18 +102,8 @@ class Page(CliCase):
 
     @unittest.skipUnless(BROWSER, "no chromium here")
     def test_in_a_browser(self):
-        (self.folder / "probe.html").write_text(self.page().replace("</body>", PROBE))
         for width in (390, 1200):
-            result = subprocess.run(
-                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                 f"--user-data-dir={self.folder}/profile", f"--window-size={width},900",
-                 "--enable-logging=stderr", "--virtual-time-budget=3000", "--dump-dom",
-                 f"file://{self.folder}/probe.html"],
-                capture_output=True, text=True, check=True, timeout=120)
-            self.assertNotIn("CONSOLE", result.stderr)
-            found = re.search(r'data-seen="([^"]*)"', result.stdout)
-            self.assertIsNotNone(found, result.stdout[-500:])
-            seen = json.loads(found.group(1).replace("&quot;", '"'))
+            seen = look_at(self.folder, self.page(), PROBE, width)
             self.assertEqual(seen["figures"], [True])
             self.assertEqual(seen["requests"], [])
             self.assertFalse(seen["wide"])

@@ -1,11 +1,12 @@
+#include "oas/figures/page_cells.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "oas/core/markup.hpp"
-#include "oas/study/detail/page_cells.hpp"
 
-namespace oas::detail {
+namespace oas {
 
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "–";
@@ -28,4 +29,4 @@ std::string head_cell(std::string_view words, bool is_text) {
                      is_text ? " class=\"text\"" : "", escape_markup(words));
 }
 
-}  // namespace oas::detail
+}  // namespace oas

@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// Cells of the sortable tables on report pages.
-namespace oas::detail {
+namespace oas {
 
 /// A number as people read it in a table: four digits, thousands in full.
 [[nodiscard]] std::string short_number(double value);
@@ -14,4 +14,4 @@ namespace oas::detail {
 /// The head of a column, with the button that sorts by it.
 [[nodiscard]] std::string head_cell(std::string_view words, bool is_text = false);
 
-}  // namespace oas::detail
+}  // namespace oas

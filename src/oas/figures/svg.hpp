@@ -15,16 +15,21 @@ struct Point {
   double y = 0.0;
 };
 
-/// A drawing in the making; y grows downwards, units are pixels.
+/// A drawing in the making; y grows downwards, units are pixels. On a page (html_page) paper and
+/// letters take on its colours.
 class Svg {
  public:
-  Svg(double width, double height)
-      : text_(fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
-            "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\" "
-            "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
-            "<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"#ffffff\" stroke=\"none\"/>\n",
-            width, height)) {}
+  /// `title` is what those are told who cannot see it.
+  Svg(double width, double height, std::string_view title = {})
+      : text_(
+            fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"{0:g}\" "
+                        "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\" "
+                        "style=\"max-width:{0:g}px;min-width:min({0:g}px,40rem)\" "
+                        "role=\"img\" aria-label=\"{2}\" "
+                        "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
+                        "<rect class=\"paper\" width=\"{0:g}\" height=\"{1:g}\" fill=\"#ffffff\" "
+                        "stroke=\"none\"/>\n",
+                        width, height, escape_markup(title))) {}
 
   void polygon(const std::vector<Point>& points, std::string_view fill) {
     // The hairline in its own colour closes the seams between neighbours.
@@ -32,11 +37,12 @@ class Svg {
     text_ += fmt::format(
         " fill=\"{0}\" stroke=\"{0}\" stroke-width=\"0.5\" stroke-linejoin=\"round\"/>\n", fill);
   }
-  void line(const std::vector<Point>& points, std::string_view color, double width) {
+  void line(const std::vector<Point>& points, std::string_view color, double width,
+            std::string_view dash = {}) {
     text_ += "<polyline points=\"" + list(points) + '"';
-    text_ += fmt::format(
-        " fill=\"none\" stroke=\"{}\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"/>\n", color,
-        width);
+    text_ += fmt::format(" fill=\"none\" stroke=\"{}\" stroke-width=\"{:g}\"", color, width);
+    if (!dash.empty()) text_ += fmt::format(" stroke-dasharray=\"{}\"", dash);
+    text_ += " stroke-linejoin=\"round\"/>\n";
   }
   void dot(Point at, double radius, std::string_view color, double opacity) {
     text_ += fmt::format(
@@ -54,9 +60,56 @@ class Svg {
   void label(Point at, std::string_view words, std::string_view anchor, double size,
              std::string_view weight = "normal") {
     text_ += fmt::format(
-        "<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\" font-size=\"{:g}\" "
+        "<text class=\"ink\" x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\" font-size=\"{:g}\" "
         "font-weight=\"{}\" fill=\"#222222\" stroke=\"none\">{}</text>\n",
         at.x, at.y, anchor, size, weight, escape_markup(words));
+  }
+  /// Along an upright axis: read from below.
+  void side_label(Point at, std::string_view words, double size) {
+    text_ += fmt::format(
+        "<text class=\"ink\" transform=\"translate({:.2f} {:.2f}) rotate(-90)\" "
+        "text-anchor=\"middle\" font-size=\"{:g}\" fill=\"#222222\">{}</text>\n",
+        at.x, at.y, size, escape_markup(words));
+  }
+  /// A box that lets the paper through, with words for whoever points at it.
+  void shade(Point corner, double width, double height, std::string_view fill, double opacity,
+             std::string_view words = {}) {
+    text_ += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\" "
+        "fill-opacity=\"{:.3f}\" stroke=\"none\"><title>{}</title></rect>\n",
+        corner.x, corner.y, width, height, fill, opacity, escape_markup(words));
+  }
+  /// An area that lets the paper through.
+  void area(const std::vector<Point>& points, std::string_view fill, double opacity) {
+    text_ += "<polygon points=\"" + list(points) + '"';
+    text_ += fmt::format(" fill=\"{}\" fill-opacity=\"{:g}\" stroke=\"none\"/>\n", fill, opacity);
+  }
+  /// A line of an axis or, fainter, of a grid.
+  void rule(Point from, Point to, bool axis) {
+    text_ += fmt::format(
+        "<line class=\"{}\" x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" "
+        "stroke=\"{}\" stroke-width=\"1\"/>\n",
+        axis ? "axis" : "grid", from.x, from.y, to.x, to.y, axis ? "#555555" : "#dddddd");
+  }
+  /// A curve from one point to another, drawn towards `by` in between.
+  void curve(Point from, Point by, Point to, std::string_view color, double width) {
+    text_ += fmt::format(
+        "<path d=\"M {:.2f} {:.2f} Q {:.2f} {:.2f} {:.2f} {:.2f}\" fill=\"none\" stroke=\"{}\" "
+        "stroke-width=\"{:.2f}\"/>\n",
+        from.x, from.y, by.x, by.y, to.x, to.y, color, width);
+  }
+  /// A circle that hides what is behind it.
+  void node(Point at, double radius, std::string_view color) {
+    text_ += fmt::format(
+        "<circle class=\"paper\" cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:g}\" fill=\"#ffffff\" "
+        "stroke=\"{}\" stroke-width=\"2\"/>\n",
+        at.x, at.y, radius, color);
+  }
+  void ring(Point at, double radius, std::string_view color, double width) {
+    text_ += fmt::format(
+        "<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:g}\" fill=\"none\" stroke=\"{}\" "
+        "stroke-width=\"{:.2f}\"/>\n",
+        at.x, at.y, radius, color, width);
   }
   [[nodiscard]] std::string finish() const { return text_ + "</svg>\n"; }
 

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "oas/core/markup.hpp"
+#include "oas/figures/page_cells.hpp"
 #include "oas/study/detail/coverage_report.hpp"
-#include "oas/study/detail/page_cells.hpp"
 #include "oas/study/statistics.hpp"
 
 namespace oas::detail {

@@ -5,88 +5,15 @@
 
 #include "oas/core/markup.hpp"
 #include "oas/core/version.hpp"
+#include "oas/figures/html_page.hpp"
+#include "oas/figures/page_cells.hpp"
 #include "oas/study/caption.hpp"
 #include "oas/study/chart.hpp"
-#include "oas/study/detail/page_cells.hpp"
 #include "oas/study/report.hpp"
 
 namespace oas {
 
 namespace {
-
-using detail::head_cell;
-using detail::number_cell;
-using detail::short_number;
-using detail::text_cell;
-
-constexpr const char* kStyle = R"css(
-:root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1c1c; --soft: #5a5a5a;
-  --line: #dddddd; --box: #f2f6fa; --accent: #0072B2; --shade: #00000040; }
-@media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e8e8e8; --soft: #a8a8a8;
-  --line: #3a3d41; --box: #20262d; --accent: #6cb8e6; --shade: #ffffff50; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.2rem 3rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 1rem 0 .6rem; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .4rem; }
-p { margin: .5rem 0; }
-.soft { color: var(--soft); }
-.answer { background: var(--box); border-left: 4px solid var(--accent); padding: .8rem 1rem;
-  font-size: 1.08rem; margin: 1rem 0; }
-.warning { border-left-color: #D55E00; }
-figure { margin: 1rem 0; }
-/* A shadow at the side where there is more to see. */
-.scroll { overflow-x: auto; background:
-  linear-gradient(90deg, var(--paper) 40%, transparent) left / 3rem 100% no-repeat local,
-  linear-gradient(270deg, var(--paper) 40%, transparent) right / 3rem 100% no-repeat local,
-  linear-gradient(90deg, var(--shade), transparent) left / 1rem 100% no-repeat scroll,
-  linear-gradient(270deg, var(--shade), transparent) right / 1rem 100% no-repeat scroll; }
-svg.chart { width: 100%; min-width: 40rem; height: auto; display: block; }
-svg.chart .paper { fill: var(--paper); }
-svg.chart .ink { fill: var(--ink); }
-svg.chart .grid { stroke: var(--line); }
-svg.chart .axis { stroke: var(--soft); }
-figcaption { color: var(--soft); font-size: .93rem; }
-table { border-collapse: collapse; font-size: .9rem; margin: .6rem 0; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right;
-  white-space: nowrap; font-variant-numeric: tabular-nums; }
-th.text, td.text { text-align: left; }
-table.facts td { white-space: normal; text-align: left; vertical-align: top; }
-th button { font: inherit; font-weight: 600; color: inherit; background: none; border: 0;
-  padding: 0; cursor: pointer; }
-th button::after { content: " ↕"; color: var(--soft); }
-th[aria-sort=ascending] button::after { content: " ↑"; }
-th[aria-sort=descending] button::after { content: " ↓"; }
-pre { overflow-x: auto; background: var(--box); padding: .8rem; font-size: .82rem; }
-summary { cursor: pointer; }
-@media print { body { max-width: none; font-size: 11pt; }
-  .scroll { overflow: visible; background: none; } svg.chart { min-width: 0; }
-  th button::after { content: ""; } figure, tr { break-inside: avoid; }
-  details:not([open]) { display: none; } }
-)css";
-
-constexpr const char* kScript = R"js(
-document.querySelectorAll("table.sortable").forEach(function (table) {
-  table.querySelectorAll("th button").forEach(function (button) {
-    button.addEventListener("click", function () {
-      var head = button.parentElement, body = table.tBodies[0];
-      var column = Array.prototype.indexOf.call(head.parentElement.children, head);
-      var down = head.getAttribute("aria-sort") === "ascending";
-      table.querySelectorAll("th").forEach(function (th) { th.removeAttribute("aria-sort"); });
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      var key = function (row) {
-        var cell = row.cells[column], value = cell.dataset.value;
-        return value === undefined ? cell.textContent : value === "" ? Infinity : Number(value);
-      };
-      Array.from(body.rows).sort(function (a, b) {
-        var x = key(a), y = key(b);
-        var order = typeof x === "number" ? x - y || 0 : x.localeCompare(y, "en", {numeric: true});
-        return down ? -order : order;
-      }).forEach(function (row) { body.appendChild(row); });
-    });
-  });
-});
-)js";
 
 std::string interval_cells(const MeanInterval& interval) {
   return number_cell(interval.mean) +
@@ -194,14 +121,9 @@ std::string state_notice(const ResultStore& store) {
 std::string report_html(const ResultStore& store, const std::vector<FigureData>& figures,
                         const std::vector<KindReport>& parts) {
   const Study& study = store.study();
-  std::string text = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style></head>\n<body>\n",
-      escape_markup(study.title), kStyle);
-  text += fmt::format("<header><p class=\"soft\">oas study · {}{}</p>\n<h1>{}</h1>\n",
-                      escape_markup(study.name), study.quick ? " · quick version" : "",
-                      escape_markup(study.title));
+  std::string text = fmt::format("<header><p class=\"soft\">oas study · {}{}</p>\n<h1>{}</h1>\n",
+                                 escape_markup(study.name), study.quick ? " · quick version" : "",
+                                 escape_markup(study.title));
   text += fmt::format("<p>{}</p>\n", escape_markup(study.question));
   if (!study.claim.empty()) {
     text += fmt::format("<p class=\"soft\">The paper: {}</p>\n", escape_markup(study.claim));
@@ -221,7 +143,7 @@ std::string report_html(const ResultStore& store, const std::vector<FigureData>&
   for (const KindReport& part : parts) text += part.section;
   for (const FigureData& figure : figures) text += figure_section(study, figure);
   text += facts_section(store);
-  return text + fmt::format("</main>\n<script>{}</script>\n</body></html>\n", kScript);
+  return html_page(study.title, text + "</main>\n");
 }
 
 }  // namespace oas

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli.hpp"
+#include "command_files.hpp"
+#include "names.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/estimation/estimate_json.hpp"
+#include "oas/report/log_report.hpp"
+#include "setting_options.hpp"
+#include "whole_number.hpp"
+
+namespace oas::cli {
+
+namespace {
+
+struct ReportArguments {
+  Common common;
+  std::string model;
+  std::string log;
+  std::vector<Setting> rows;
+  std::vector<std::string> schedule;
+  std::vector<std::string> reach;
+  std::string plan;
+  ReportOptions report;
+  std::string output = "report.html";
+};
+
+void run_report(const ReportArguments& given) {
+  ReportArguments options = given;
+  ReportOptions& report = options.report;
+  const AnyModel any = load_any_model(options.model, options.common);
+  const Pomdp& model = chain_of(any);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model to report on", options.model);
+  OAS_REQUIRE(report.confidence > 0.0 && report.confidence < 1.0,
+              "--confidence {}: it must lie strictly between 0 and 1", report.confidence);
+  OAS_REQUIRE(options.reach.empty() || !options.schedule.empty() || model.num_actions() == 1,
+              "--reach needs --actions: say which actions are to come; there are {}",
+              listed(model.actions()));
+  OAS_REQUIRE(options.log != "-", "a report reads its log twice, so it cannot be standard input");
+  ForecastQuestion& question = report.question;
+  question.schedule = indices_of<Action>(options.schedule, model.actions(), "--actions", "action");
+  if (question.schedule.empty() && !options.reach.empty()) question.schedule = {Action{0}};
+  question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
+  if (!options.plan.empty()) {
+    report.plan = read_plan(options.plan);
+    OAS_REQUIRE(report.plan->model.num_states() == model.num_states(),
+                "{}: a plan for {}; {} has {} states", options.plan, report.plan->model.brief(),
+                options.model, model.num_states());
+  }
+  if (report.title.empty()) report.title = options.log;
+  report.parallelism = options.common.parallelism();
+  std::optional<TransitionEstimate> estimate;
+  if (!names_model(options.model)) estimate = read_estimate(options.model).estimate;
+  Progress progress(options.common, "rows", 0);
+  const ReportContents contents =
+      report_log(any, estimate, options.log, report, log_options(options.rows),
+                 [&](std::int64_t rows) { progress.add(rows); });
+  write_text_file(options.output, report_page(contents));
+  print(options.common, fmt::format("{}: written\n", options.output));
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  const auto options = std::make_shared<ReportArguments>();
+  CLI::App* verb =
+      add_verb(app, "report", "One page about a log: dynamics, units, forecasts, plan, fit",
+               options->common, [options] { run_report(*options); });
+  add_model_argument(*verb, "MODEL", options->model,
+                     "Estimate, or model with transition, as the log is read with",
+                     options->common);
+  add_input(*verb, "LOG", options->log, "Log file", options->common)->required();
+  add_input(*verb, "--plan", options->plan, "Plan to show, as oas plan -o writes it",
+            options->common);
+  verb->add_option("--title", options->report.title, "Heading of the page; the log's name if none");
+  verb->add_option("--actions", options->schedule,
+                   "Actions to come, in this order and then again: forecasts are made")
+      ->delimiter(',');
+  verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
+      ->delimiter(',');
+  add_whole_number(*verb, "--steps", options->report.question.steps, {1, 100'000},
+                   "How many steps to look ahead")
+      ->capture_default_str();
+  add_whole_number(*verb, "--units", options->report.histories, {0, 1000},
+                   "How many units to draw along time, those at risk first")
+      ->capture_default_str();
+  verb->add_option("--confidence", options->report.confidence,
+                   "Level of the limits, strictly between 0 and 1")
+      ->capture_default_str();
+  add_log_options(*verb, true, options->rows);
+  add_output(*verb, "-o,--output", options->output, "Page to write", options->common)
+      ->capture_default_str();
+}
+
+}  // namespace oas::cli

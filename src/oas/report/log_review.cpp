@@ -1,0 +1,142 @@
+#include "oas/report/log_review.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "oas/belief/filter.hpp"
+#include "oas/belief/smoother.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/jobs/logged_runs.hpp"
+#include "oas/logs/log_reader.hpp"
+
+namespace oas {
+
+namespace {
+
+std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run,
+                                    std::int64_t& impossible) {
+  std::vector<double> result;
+  const auto receive = [&](std::size_t t, std::span<const double> /*belief*/,
+                           std::span<const double> smoothed, double probability) {
+    result.insert(result.end(), smoothed.begin(), smoothed.end());
+    impossible += static_cast<std::int64_t>(t < run.actions.size() && !(probability > 0.0));
+  };
+  if (run.likelihoods.empty()) {
+    smooth(model, run.actions, run.observations, receive, run.start);
+  } else {
+    smooth_likelihoods(model, run.actions, run.likelihoods, receive, run.start);
+  }
+  return result;
+}
+
+// Adds what one run showed and what its own past let expect.
+class Residuals {
+ public:
+  explicit Residuals(const Pomdp& model) : model_(model), filter_(model) {
+    for (int a = 0; a < model.num_actions(); ++a) {
+      for (int o = 0; o < model.num_observations(); ++o) {
+        cells_.push_back({Action{a}, Observation{o}});
+      }
+    }
+  }
+
+  void add(const LoggedRun& run) {
+    filter_.reset(run.start);
+    for (std::size_t t = 0; t < run.actions.size(); ++t) {
+      if (run.observations[t] != kMissing) compare(run.actions[t], run.observations[t]);
+      filter_.update(run.actions[t], run.observations[t]);
+    }
+  }
+
+  [[nodiscard]] std::vector<ObservationResidual> take() { return std::move(cells_); }
+
+ private:
+  void compare(Action action, Observation seen) {
+    const std::vector<double> state = emitting_state(action);
+    for (int o = 0; o < model_.num_observations(); ++o) {
+      double p = 0.0;
+      for (int s = 0; s < model_.num_states(); ++s) {
+        p +=
+            state[static_cast<std::size_t>(s)] * model_.sensors()(action, State{s}, Observation{o});
+      }
+      ObservationResidual& cell =
+          cells_[static_cast<std::size_t>(action.value() * model_.num_observations() + o)];
+      cell.observed += static_cast<double>(Observation{o} == seen);
+      cell.expected += p;
+      cell.variance += p * (1.0 - p);
+    }
+  }
+
+  // The law of the state that the observation of this row comes from.
+  [[nodiscard]] std::vector<double> emitting_state(Action action) const {
+    const auto belief = filter_.belief();
+    std::vector<double> state(belief.begin(), belief.end());
+    if (model_.timing() == Timing::before) return state;
+    std::fill(state.begin(), state.end(), 0.0);
+    for (int s = 0; s < model_.num_states(); ++s) {
+      model_.transition().for_each_next(action, State{s}, [&](State next, double p) {
+        state[static_cast<std::size_t>(next.value())] += belief[static_cast<std::size_t>(s)] * p;
+      });
+    }
+    return state;
+  }
+
+  const Pomdp& model_;
+  BeliefFilter filter_;
+  std::vector<ObservationResidual> cells_;
+};
+
+// Whether a run is a later part of the last unit.
+bool goes_on(const std::vector<UnitHistory>& histories, const LoggedRun& run,
+             const std::string& name) {
+  return run.first_step > 0 && !histories.empty() && histories.back().unit == name;
+}
+
+}  // namespace
+
+double ObservationResidual::score() const {
+  return variance > 0.0 ? (observed - expected) / std::sqrt(variance) : 0.0;
+}
+
+LogReview review_log(const AnyModel& model, const std::string& log,
+                     std::span<const std::string> units, std::size_t most,
+                     const LogOptions& options, const RowsRead& progress) {
+  const Pomdp& chain = chain_of(model);
+  OAS_REQUIRE(chain.has_transition(), "the model has no transition to filter the log with");
+  const bool finite = std::holds_alternative<Pomdp>(model);
+  LogReader reader =
+      std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
+  LogReview review;
+  review.rows_of_action.assign(static_cast<std::size_t>(chain.num_actions()), 0);
+  review.histories.resize(units.size());
+  std::optional<Residuals> residuals;
+  if (finite) residuals.emplace(chain);
+  for_each_run(reader, [&](const LoggedRun& run) {
+    const auto rows = static_cast<std::int64_t>(run.actions.size());
+    review.rows += rows;
+    review.missing += std::count(run.observations.begin(), run.observations.end(), kMissing);
+    for (const Action a : run.actions) ++review.rows_of_action[static_cast<std::size_t>(a)];
+    const std::string name = run.name.empty() ? fmt::format("{}", review.runs) : run.name;
+    ++review.runs;
+    if (residuals) residuals->add(run);
+    UnitHistory history{name, run.first_step, run.actions,
+                        smoothed_states(chain, run, review.impossible)};
+    const auto asked = std::find(units.begin(), units.end(), name);
+    if (asked != units.end()) {
+      review.histories[static_cast<std::size_t>(asked - units.begin())] = std::move(history);
+    } else if (units.empty() && goes_on(review.histories, run, name)) {
+      review.histories.back() = std::move(history);
+    } else if (units.empty() && review.histories.size() < most) {
+      review.histories.push_back(std::move(history));
+    }
+    if (progress) progress(rows);
+  });
+  std::erase_if(review.histories, [](const UnitHistory& unit) { return unit.actions.empty(); });
+  if (residuals) review.residuals = residuals->take();
+  return review;
+}
+
+}  // namespace oas

@@ -1,0 +1,93 @@
+"""The page about a log that an engineer hands to her manager."""
+
+import json
+import re
+import unittest
+
+from pages import BROWSER, Balance, look_at
+from support import CliCase
+
+SORT = """
+  var button = document.querySelectorAll("#forecast th button")[4];
+  button.click();
+  seen.risks = Array.from(document.querySelectorAll("#forecast tbody tr")).map(function (r) {
+    return Number(r.cells[4].dataset.value); });
+"""
+
+
+class LogReport(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.good("simulate", "machine-maintenance", "--steps", 150, "--runs", 3, "-o", "log.csv")
+        self.good("estimate", "machine-maintenance", "log.csv", "--estimator", "gibbs", "--draws",
+                  200, "-o", "e.json")
+
+    def page(self, *options):
+        self.good("report", *options, "-o", "r.html")
+        text = self.read("r.html").decode()
+        parser = Balance()
+        parser.feed(text)
+        self.assertEqual((parser.open, parser.fetched), ([], []))
+        self.assertNotRegex(text.replace("http://www.w3.org/2000/svg", ""), r"https?://")
+        self.assertNotRegex(text, r"[^a-z]nan[^a-z]|[^a-z]inf[^a-z]")
+        return text
+
+    def test_everything_on_one_page(self):
+        self.good("plan", "e.json", "-o", "plan.json")
+        page = self.page("e.json", "log.csv", "--plan", "plan.json", "--actions", "run", "--reach",
+                         "failing", "--steps", 20, "--title", "Three <machines>")
+        self.assertIn("<h1>Three &lt;machines&gt;</h1>", page)
+        for part in ("forecast", "plan", "dynamics", "units", "fit", "facts"):
+            self.assertIn(f'<section id="{part}">', page)
+        told = self.good_json("forecast", "e.json", "log.csv", "--actions", "run", "--reach",
+                              "failing", "--steps", 20)
+        risks = sorted(unit["reached_within_steps"]["value"] for unit in told["units"])
+        shown = re.findall(r"unit (\d) is the most likely one to reach failing within 20 steps: "
+                           r"probability ([0-9.]+) ", page)
+        self.assertAlmostEqual(float(shown[0][1]), risks[-1], delta=0.006)
+        estimate = json.loads(self.read("e.json"))["estimate"]
+        self.assertIn(f"{estimate['lower'][0][0][0]:.3f} – {estimate['upper'][0][0][0]:.3f}", page)
+        again = self.page("e.json", "log.csv", "--plan", "plan.json", "--actions", "run", "--reach",
+                          "failing", "--steps", 20, "--title", "Three <machines>", "--threads", 3)
+        self.assertEqual(page, again)
+        if BROWSER:
+            for width in (390, 1200):
+                seen = look_at(self.folder, page, SORT, width)
+                self.assertTrue(all(seen["figures"]))
+                self.assertGreater(len(seen["figures"]), 8)
+                self.assertEqual((seen["requests"], seen["wide"]), ([], False))
+                self.assertEqual(seen["risks"], sorted(seen["risks"]))
+
+    def test_without_plan_or_forecast(self):
+        page = self.page("machine-maintenance", "log.csv")
+        for part in ("forecast", "plan"):
+            self.assertNotIn(f'<section id="{part}">', page)
+        self.assertIn("450 rows of 3 units in log.csv; none of them without a reading.", page)
+        self.assertEqual(len(re.findall(r'font-weight="bold"[^>]*>[012]</text>', page)), 3)
+
+    def test_real_valued_one_state_and_many_states(self):
+        self.write("real.json", json.dumps({
+            "format": "oas-model/1", "timing": "before", "states": ["ok", "bad"],
+            "actions": ["run"], "observations": {"dimension": 1},
+            "transition": [[[0.9, 0.1], [0.2, 0.8]]],
+            "density": [[{"kind": "gaussian", "mean": 0, "sd": 1},
+                         {"kind": "gaussian", "mean": 3, "sd": 1}]]}))
+        self.good("simulate", "real.json", "--steps", 60, "--policy", "uniform", "-o", "real.csv")
+        self.assertNotIn('<section id="fit">', self.page("real.json", "real.csv", "--reach", "bad"))
+        for states in (1, 15, 60):
+            self.good("problem", "random", "--states", states, "--actions", 1, "--observations",
+                      states + 1, "-o", "m.json")
+            self.good("simulate", "m.json", "--steps", 60, "--policy", "uniform", "-o", "m.csv")
+            self.page("m.json", "m.csv")
+
+    def test_wrong_use_is_named(self):
+        self.bad("report", "e.json", "log.csv", "--reach", "failing", says=["--actions", "repair"])
+        self.bad("report", "e.json", "log.csv", "--actions", "fly", says=["--actions", "'fly'"])
+        self.bad("report", "e.json", "-", says=["standard input"])
+        self.bad("report", "e.json", "log.csv", "--confidence", 1, says=["--confidence 1"])
+        self.good("plan", "pest-control", "-o", "other.json")
+        self.bad("report", "e.json", "log.csv", "--plan", "other.json", says=["other.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()
