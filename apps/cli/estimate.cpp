@@ -11,6 +11,7 @@
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/structure_json.hpp"
 #include "oas/jobs/log_estimation.hpp"
+#include "oas/jobs/log_rewards.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "setting_options.hpp"
 #include "whole_number.hpp"
@@ -140,6 +141,25 @@ std::string error_bars(const std::string& estimator, const TransitionEstimate& e
   return {};
 }
 
+// A line for each action.
+std::string reward_table(const Pomdp& model, const TransitionEstimate& estimate) {
+  std::vector<std::string> header = {"reward"};
+  for (int s = 0; s < model.num_states(); ++s) header.push_back(model.states()[s]);
+  Table table(std::move(header));
+  std::size_t index = 0;
+  for (int a = 0; a < model.num_actions(); ++a) {
+    std::vector<std::string> row = {model.actions()[a]};
+    for (int s = 0; s < model.num_states(); ++s, ++index) {
+      const double error = estimate.reward_standard_error[index];
+      row.push_back(std::isfinite(error)
+                        ? fmt::format("{:.4g} ± {:.2g}", estimate.reward[index], error)
+                        : fmt::format("{:.4g} ± ?", estimate.reward[index]));
+    }
+    table.add(std::move(row));
+  }
+  return "\nmean rewards, from the column of the log\n" + table.text();
+}
+
 void write_output(const EstimateArguments& options, const AnyModel& model,
                   const TransitionEstimate& estimate) {
   const bool as_json = options.output.empty() || is_json_output(options.output);
@@ -172,7 +192,10 @@ void run_estimate(const EstimateArguments& options) {
   Progress progress(options.common, "rows", 0);
   how.estimate.parallelism = options.common.parallelism();
   how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
-  const TransitionEstimate estimate = estimate_from_logs(rows, options.logs, how);
+  TransitionEstimate estimate = estimate_from_logs(rows, options.logs, how);
+  if (brings_rewards(rows, options.logs, how.rows)) {
+    estimate_rewards(rows, options.logs, estimate, how.rows, how.estimate.progress);
+  }
   write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);
   if (options.common.json)
@@ -193,6 +216,9 @@ void run_estimate(const EstimateArguments& options) {
   }
   const ConfidenceRegion* region = shown_region(estimate, options.simultaneous);
   if (model.num_states() <= kLargestPrinted) text += matrices(model, estimate, region);
+  if (!estimate.reward.empty() && model.num_states() <= kLargestPrinted) {
+    text += reward_table(model, estimate);
+  }
   if (!estimate.standard_error.empty()) {
     text += region == nullptr ? error_bars(options.estimator, estimate) : "\n";
     if (region == nullptr && has_entries_at_bounds(estimate)) {

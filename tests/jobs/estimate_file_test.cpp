@@ -37,8 +37,8 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   const auto& [estimator, status, transition, confidence, standard_error, lower, upper, row_region,
                joint_region, error_bars, resamples, num_batches, draws, pairs, alpha, visits,
                clipped, flagged, warnings, rows, runs, missing, log_likelihood, fit_p_value,
-               effective_rows, sensors, labelled_rows, structure, passes] =
-      written;  // a new field does not compile
+               effective_rows, sensors, labelled_rows, reward, reward_standard_error, structure,
+               passes] = written;  // a new field does not compile
   EXPECT_EQ(read.estimator, estimator);
   EXPECT_EQ(read.status, status);
   EXPECT_EQ(read.transition, transition);
@@ -71,6 +71,8 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   EXPECT_EQ(read.effective_rows, effective_rows);
   EXPECT_EQ(read.sensors, sensors);
   EXPECT_EQ(read.labelled_rows, labelled_rows);
+  EXPECT_TRUE(same(read.reward, reward));
+  EXPECT_TRUE(same(read.reward_standard_error, reward_standard_error));
   EXPECT_EQ(read.structure, structure);
   EXPECT_EQ(read.passes, passes);
 }
@@ -103,7 +105,12 @@ class EstimateFile : public testing::Test {
     simulate_log(model, play, log_);
     if (!chain_of(model).actions().has_names()) lose_readings(log_);
     const Estimation how = estimation_from(std::string(estimator), model, settings);
-    const TransitionEstimate written = estimate_from_logs(model, std::vector{log_}, how);
+    TransitionEstimate written = estimate_from_logs(model, std::vector{log_}, how);
+    if (chain_of(model).reward().kind() == Reward::Kind::none) {
+      written.reward.assign(written.visits.size(), 2.5);
+      written.reward_standard_error.assign(written.visits.size(), std::nan(""));
+      written.reward_standard_error.front() = 0.25;
+    }
     std::visit([&](const auto& any) { write_estimate(path_, any, written); }, model);
     const EstimateDocument read = read_estimate(path_);
     EXPECT_TRUE(read.estimate.has_value());

@@ -98,6 +98,9 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   if (estimate.effective_rows) about["effective_rows"] = *estimate.effective_rows;
   if (estimate.labelled_rows) about["labelled_rows"] = *estimate.labelled_rows;
+  if (!estimate.reward.empty()) {
+    about["reward_standard_error"] = table2(estimate.reward_standard_error, a, s);
+  }
   if (!estimate.structure.empty()) about["structure"] = estimate.structure;
   // Empty only in what was read from older files.
   if (!estimate.pairs.empty()) about["pairs"] = estimate.pairs;
@@ -281,6 +284,11 @@ TransitionEstimate about_from_json(const JsonView& about, const Pomdp& model) {
   read.real("effective_rows", estimate.effective_rows);
   read.real("labelled_rows", estimate.labelled_rows);
   if (estimate.labelled_rows) estimate.sensors = model.sensors();
+  if (about.has("reward_standard_error")) {
+    const auto rewards = model.reward().values();
+    estimate.reward.assign(rewards.begin(), rewards.end());
+    read.by_row("reward_standard_error", estimate.reward_standard_error);
+  }
   read.text("structure", estimate.structure);
   if (about.has("pairs")) estimate.pairs = pairs_from_json(about.at("pairs"), model.num_actions());
   read.by_action("alpha", estimate.alpha);
@@ -304,6 +312,9 @@ Json estimate_to_json(const Pomdp& model, const TransitionEstimate& estimate) {
 
 Json estimate_to_json(const ContinuousPomdp& model, const TransitionEstimate& estimate) {
   Json document = model_to_json(model.with_transition(estimate.transition));
+  if (!estimate.reward.empty()) {
+    document["reward"] = table2(estimate.reward, model.num_actions(), model.num_states());
+  }
   document["estimate"] = about_estimate(model.chain(), estimate);
   return document;
 }

@@ -39,6 +39,7 @@ Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
   PomdpParts parts = model.parts();
   parts.transition = estimate.transition;
   if (estimate.sensors) parts.sensors = *estimate.sensors;
+  if (!estimate.reward.empty()) parts.reward = Reward::by_action_state(estimate.reward);
   return Pomdp(std::move(parts));
 }
 

@@ -74,6 +74,10 @@ struct TransitionEstimate {
   /// Where the sensors were uncertain: their joint maximum with T, and the labelled rows.
   std::optional<ObservationModel> sensors;
   std::optional<double> labelled_rows;
+  /// [a][s]: mean rewards, where the model had none and the log brought some, with standard errors
+  /// (NaN: the log does not tell). Empty: not estimated.
+  std::vector<double> reward;
+  std::vector<double> reward_standard_error;
   std::string structure;  ///< what was known of T beforehand; empty: nothing
   int passes = 0;         ///< over the rows, those for error bars included
 
@@ -84,8 +88,8 @@ struct TransitionEstimate {
   void flag(Action action, State state, std::string reason);
 };
 
-/// `model` with the transition of an estimate, and with its sensors where it has some. Counts of
-/// labelled rows stay what they are: the log's rows are not among them.
+/// `model` with the transition of an estimate, and with its sensors and rewards where it has some.
+/// Counts of labelled rows stay what they are: the log's rows are not among them.
 [[nodiscard]] Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate);
 
 /// The transition models drawn from the posterior; none where the estimator draws none.

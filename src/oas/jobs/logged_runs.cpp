@@ -32,6 +32,7 @@ void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& r
       }
       run.actions.push_back(block.rows.actions[t]);
       run.observations.push_back(block.rows.observations[t]);
+      if (!block.rows.rewards.empty()) run.rewards.push_back(block.rows.rewards[t]);
       append_part(block.readings, t, block.rows.size(), run.readings);
       append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
       if (!block.known.empty()) run.known.push_back(block.known[t]);

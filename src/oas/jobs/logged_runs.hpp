@@ -15,6 +15,7 @@ namespace oas {
 struct LoggedRun {
   std::vector<Action> actions;
   std::vector<Observation> observations;
+  std::vector<double> rewards;      ///< NaN in rows that fill a gap; empty: the log has none
   std::vector<double> readings;     ///< [row][component], where observations are real-valued
   std::vector<double> likelihoods;  ///< [row][state], then or where states are known
   std::vector<State> known;         ///< which, -1: unknown; empty: not looked at

@@ -1,6 +1,7 @@
 #include "oas/logs/detail/sorted_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "oas/core/contracts.hpp"
 
@@ -197,7 +198,7 @@ void SortedRows::add_gap_row(LogBlock& block) {
   block.rows.actions.push_back(gaps_.kind == Gaps::Kind::action ? gap_action_ : last_action_);
   block.rows.observations.push_back(kMissing);
   if (!piece_.rows.propensities.empty()) block.rows.propensities.push_back(1.0);
-  if (!piece_.rows.rewards.empty()) block.rows.rewards.push_back(0.0);
+  if (!piece_.rows.rewards.empty()) block.rows.rewards.push_back(std::nan(""));
   if (!piece_.rows.states.empty()) block.rows.states.push_back(kNoState);
   const std::size_t rows = piece_.size();
   block.readings.insert(block.readings.end(), piece_.readings.size() / rows, 0.0);

@@ -1,0 +1,148 @@
+#include "oas/jobs/log_rewards.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "oas/core/contracts.hpp"
+#include "oas/logs/log_writer.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "support/random_models.hpp"
+#include "support/temporary_directory.hpp"
+
+/// Mean rewards of action and state, learned from the column of a log.
+namespace oas {
+namespace {
+
+Pomdp without_reward(const Pomdp& model) {
+  PomdpParts parts = model.parts();
+  parts.reward = Reward();
+  return Pomdp(std::move(parts));
+}
+
+class RewardsOfLog : public testing::Test {
+ protected:
+  std::string log_of(const Pomdp& model, std::size_t rows) {
+    std::string path = folder_.file("log.csv");
+    LogWriter writer(path, model, {.run = true, .reward = true});
+    for (std::uint32_t run = 0; run < 2; ++run) {
+      ClosedLoop(model, {.name = "uniform"}, 11, run).advance(rows, runs_.emplace_back());
+      writer.write(runs_.back(), run);
+    }
+    writer.commit();
+    return path;
+  }
+  // With the true dynamics, so that only rewards are to be learned.
+  static TransitionEstimate learned(const Pomdp& model, const std::string& path,
+                                    const LogOptions& options = {}) {
+    TransitionEstimate estimate;
+    estimate.transition = model.transition();
+    const std::vector<std::string> logs = {path};
+    estimate_rewards(without_reward(model), logs, estimate, options);
+    return estimate;
+  }
+
+  test::TemporaryDirectory folder_;
+  std::vector<Trajectory> runs_;
+};
+
+// States that follow each other in a known order and a sure start: the belief is the state, and
+// least squares are means.
+TEST_F(RewardsOfLog, AreMeansWhereTheStateIsKnown) {
+  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
+  parts.start.assign(parts.start.size(), 0.0);
+  parts.start[0] = 1.0;
+  const Pomdp model(std::move(parts));
+  const std::string path = folder_.file("log.csv");
+  Trajectory run;
+  ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(300, run);
+  std::vector<double> sums(static_cast<std::size_t>(model.num_actions() * model.num_states()), 0.0);
+  std::vector<double> counts(sums.size(), 0.0);
+  for (std::size_t t = 0; t < run.size(); ++t) {
+    run.rewards[t] = std::sin(static_cast<double>(t));
+    const auto row = static_cast<std::size_t>(run.actions[t] * model.num_states() + run.states[t]);
+    sums[row] += run.rewards[t];
+    ++counts[row];
+  }
+  LogWriter writer(path, model, {.reward = true});
+  writer.write(run, 0);
+  writer.commit();
+  const TransitionEstimate found = learned(model, path);
+  for (std::size_t row = 0; row < sums.size(); ++row) {
+    EXPECT_NEAR(found.reward[row], sums[row] / counts[row], 1e-9);
+    EXPECT_GT(found.reward_standard_error[row], 0.0);
+  }
+  EXPECT_THAT(found.warnings, testing::IsEmpty());
+}
+
+// Rewards by the next state and the reading have a mean in every state too. At most 5.5 standard
+// errors from it (Student with more than 100 degrees of freedom, 1e-6 over all entries).
+TEST_F(RewardsOfLog, HoldTheTruthWhateverRewardsDependOn) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    runs_.clear();
+    test::RandomModelOptions options;
+    options.num_states = 3;
+    options.num_actions = 2;
+    options.num_observations = 4;
+    options.timing = timing;
+    PomdpParts parts = test::random_model(options, 9).parts();
+    parts.reward = Reward::by_observation({0.0, 1.0, 5.0, -3.0});
+    const Pomdp model(std::move(parts));
+    const TransitionEstimate found = learned(model, log_of(model, 30'000));
+    const Matrix truth =
+        expected_reward(model.reward(), timing, model.sensors(), &model.transition());
+    for (int a = 0; a < 2; ++a) {
+      for (int s = 0; s < 3; ++s) {
+        const auto row = static_cast<std::size_t>(a * 3 + s);
+        EXPECT_NEAR(found.reward[row], truth(a, s), 5.5 * found.reward_standard_error[row]);
+        EXPECT_LT(found.reward_standard_error[row], 1.0);
+      }
+    }
+  }
+}
+
+// An action that was never taken, and beliefs that never move, tell nothing.
+TEST_F(RewardsOfLog, SayWhatTheLogDoesNotTell) {
+  const Pomdp model = make_problem("corner/perfect-cycle");
+  const std::string path = folder_.file("log.csv");
+  std::ofstream(path) << "action,observation,reward\n0,0,1\n0,1,2\n";
+  const TransitionEstimate found = learned(model, path);
+  EXPECT_EQ(found.warnings.size(), found.reward.size());
+  EXPECT_THAT(found.reward_standard_error, testing::Each(testing::IsNan()));
+  for (const double value : found.reward) EXPECT_TRUE(std::isfinite(value));
+}
+
+// Rows that fill a gap earned nothing that anybody wrote down.
+TEST_F(RewardsOfLog, GapsCountForNothing) {
+  const Pomdp model = make_problem("pest-control");
+  const std::string path = folder_.file("log.csv");
+  std::ofstream out(path);
+  out << "run,time,action,observation,reward\n";
+  for (int t = 0; t < 400; ++t) {
+    if (t % 10 != 9) out << "a," << t << "," << t % 2 << "," << t % 3 << ",7\n";
+  }
+  out.close();
+  LogOptions options;
+  options.step = "1";
+  options.gaps = "repeat";
+  const TransitionEstimate found = learned(model, path, options);
+  for (const double value : found.reward) EXPECT_NEAR(value, 7.0, 1e-6);
+}
+
+TEST_F(RewardsOfLog, AreAskedForOnlyWhereTheyAreMissing) {
+  const Pomdp model = make_problem("pest-control");
+  const std::vector<std::string> logs = {log_of(model, 20)};
+  EXPECT_FALSE(brings_rewards(model, logs));
+  EXPECT_TRUE(brings_rewards(without_reward(model), logs));
+  const std::vector<std::string> bare = {folder_.file("bare.csv")};
+  std::ofstream(bare.front()) << "action,observation\n0,0\n";
+  EXPECT_FALSE(brings_rewards(without_reward(model), bare));
+  TransitionEstimate estimate;
+  estimate.transition = model.transition();
+  EXPECT_THROW(estimate_rewards(without_reward(model), bare, estimate), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace oas
