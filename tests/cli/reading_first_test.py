@@ -34,8 +34,8 @@ class ReadingFirst(CliCase):
         return list(csv.DictReader(io.StringIO("\n".join(lines[1:]))))
 
     def test_from_log_to_plan(self):
-        self.good("simulate", "m.json", "--runs", 20, "--steps", 500, "--seed", 2, "--state", "--reward",
-                  "-o", "log.csv")
+        self.good("simulate", "m.json", "--runs", 20, "--steps", 500, "--seed", 2, "--state",
+                  "--reward", "-o", "log.csv")
         rows = self.rows("log.csv")
         self.assertEqual(len(rows), 10000)
         self.assertEqual(list(rows[0]),
@@ -48,7 +48,8 @@ class ReadingFirst(CliCase):
             for s in range(2):
                 self.assertAlmostEqual(written["transition"][a][s][0],
                                        MODEL["transition"][a][s][0], delta=0.1)
-        self.assertEqual(self.good_json("filter", "e.json", "log.csv", "-o", "b.csv")["rows"], 10000)
+        filtered = self.good_json("filter", "e.json", "log.csv", "-o", "b.csv")
+        self.assertEqual(filtered["rows"], 10000)
         self.assertEqual(self.good_json("score", "e.json", "log.csv")["rows"], 10000)
         self.good("forecast", "e.json", "log.csv", "--actions", "pump", "--reach", "leaking")
         self.good("compare", "m.json", "e.json")
@@ -163,7 +164,8 @@ class ReadingFirst(CliCase):
                    "2026-01-02,a,alarm,flush\n2026-01-03,b,normal,pump\n2026-01-03,a,low,\n"
                    "2026-01-04,b,alarm,pump\n")
         reading = ("--columns", "time=ts,run=pump,observation=gauge,action=cmd", "--step", "1d")
-        self.bad("filter", "m.json", "log.csv", *reading, "-o", "b.csv", says=["log.csv:5:1", "gap"])
+        self.bad("filter", "m.json", "log.csv", *reading, "-o", "b.csv",
+                 says=["log.csv:5:1", "gap"])
         self.good("filter", "m.json", "log.csv", *reading, "--gaps", "repeat", "-o", "b.csv")
         with open(self.folder / "b.csv", encoding="utf-8") as file:
             lines = [(row["run"], row["step"], row["action"], row["observation"])

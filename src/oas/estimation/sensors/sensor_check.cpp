@@ -55,6 +55,7 @@ std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pom
   if (model.reading_first()) return {};  // rows are shifted for one timing only
   PomdpParts parts = model.parts();
   parts.timing = other(model.timing());
+  parts.first_observation.reset();
   const Pomdp turned(std::move(parts));
   LikelihoodEstimatorOptions options;
   options.structure = settings.structure;
