@@ -39,7 +39,8 @@ Pomdp skeleton(const CalibrateArguments& options) {
     Pomdp model = load_model(options.model, options.common);
     OAS_REQUIRE(timing.value_or(model.timing()) == model.timing(), "{}: has timing {}, not {}",
                 options.model, to_string(model.timing()), options.timing);
-    return model;
+    const std::string rows = log_options(options.rows).rows;
+    return rows.empty() ? model : model.with_rows(parse_rows(rows));
   }
   return calibration_skeleton(options.model, options.logs, timing, log_options(options.rows));
 }

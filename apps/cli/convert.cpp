@@ -23,6 +23,7 @@ struct ConvertArguments {
   std::string timing;
   bool expand = false;
   std::optional<double> discount;
+  std::string rows;
 };
 
 // What --timing says, else what the output can hold, else as it is.
@@ -35,6 +36,15 @@ Timing wanted_timing(const ConvertArguments& options, const Pomdp& model) {
   return timing;
 }
 
+// Rows that are action-first need no word about first readings.
+Pomdp with_rows(const Pomdp& model, const std::string& rows) {
+  if (rows.empty()) return model;
+  PomdpParts parts = model.parts();
+  parts.rows = parse_rows(rows);
+  if (parts.rows == Rows::action_first) parts.first_observation.reset();
+  return Pomdp(std::move(parts));
+}
+
 Pomdp with_discount(const Pomdp& model, std::optional<double> discount) {
   if (!discount) return model;
   PomdpParts parts = model.parts();
@@ -44,14 +54,18 @@ Pomdp with_discount(const Pomdp& model, std::optional<double> discount) {
 
 void run_convert(const ConvertArguments& options) {
   if (is_foreign_policy(options.input) || is_foreign_policy(options.output)) {
-    OAS_REQUIRE(options.timing.empty() && !options.expand && !options.discount,
-                "{}: --timing, --expand and --discount are for models, not for policies",
-                options.output);
+    OAS_REQUIRE(
+        options.timing.empty() && !options.expand && !options.discount && options.rows.empty(),
+        "{}: --timing, --rows, --expand and --discount are for models, not for policies",
+        options.output);
     convert_policy(options.input, options.output, options.common);
     return;
   }
   static_cast<void>(format_of_ending(options.output));  // an unknown ending is the first fault
-  const Pomdp model = with_discount(load_model(options.input, options.common), options.discount);
+  const Pomdp loaded = load_model(options.input, options.common);
+  const Pomdp model = about_file(options.input, [&] {
+    return with_rows(with_discount(loaded, options.discount), options.rows);
+  });
   const Timing timing = wanted_timing(options, model);
   const TimingConversion converted = convert_timing(model, timing, {.expand = options.expand});
   OAS_REQUIRE(converted.model.has_value(), "{}: not the same on these states in timing {}: {}{}",
@@ -98,6 +112,10 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember({"before", "after"}));
   verb->add_flag("--expand", options->expand,
                  "Allow more states where the timing cannot be changed on the same states");
+  verb->add_option(
+          "--rows", options->rows,
+          "How rows are written: action-first, or reading-first (default: as the model says)")
+      ->check(CLI::IsMember({"action-first", "reading-first"}));
   verb->add_option("--discount", options->discount, "Discount to write, in [0, 1]")
       ->check(CLI::Range(0.0, 1.0));
 }

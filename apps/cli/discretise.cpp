@@ -40,7 +40,7 @@ Json estimate_beside(const std::string& file) {
 }
 
 ContinuousPomdp load_continuous(const DiscretiseArguments& options) {
-  const AnyModel model = load_any_model(options.model, options.common);
+  const AnyModel model = load_row_model(options.model, options.rows, options.common);
   const auto* continuous = std::get_if<ContinuousPomdp>(&model);
   OAS_REQUIRE(continuous != nullptr, "{}: the observations of this model are finite already",
               options.model);

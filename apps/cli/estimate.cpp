@@ -176,7 +176,7 @@ void write_output(const EstimateArguments& options, const AnyModel& model,
 void run_estimate(const EstimateArguments& options) {
   check_different(options.logs);
   const bool as_json = options.output.empty() || is_json_output(options.output);
-  const AnyModel loaded = load_any_model(options.model, options.common);
+  const AnyModel loaded = load_row_model(options.model, options.rows, options.common);
   const Pomdp& model = chain_of(loaded);
   OAS_REQUIRE(std::holds_alternative<Pomdp>(loaded) || as_json,
               "{}: only .json files hold models with real-valued observations", options.output);

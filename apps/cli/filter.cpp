@@ -32,7 +32,7 @@ FilteredLog filter_shown(const FilterArguments& options, const AnyModel& any, By
 }
 
 void run_filter(const FilterArguments& options) {
-  const AnyModel any = load_any_model(options.model, options.common);
+  const AnyModel any = load_row_model(options.model, options.rows, options.common);
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to filter with", options.model);
   const std::unique_ptr<ByteSink> out = open_output(options.output);

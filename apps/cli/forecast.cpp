@@ -162,7 +162,7 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
 
 void run_forecast(const ForecastArguments& given) {
   ForecastArguments options = given;
-  const AnyModel any = load_any_model(options.model, options.common);
+  const AnyModel any = load_row_model(options.model, options.rows, options.common);
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to forecast with",
               options.model);

@@ -68,7 +68,7 @@ LogScore score_files(const ScoreArguments& options) {
   std::vector<Pomdp> finite;
   std::vector<ContinuousPomdp> continuous;
   for (const std::string& file : options.files) {
-    const AnyModel model = load_any_model(file, options.common);
+    const AnyModel model = load_row_model(file, options.rows, options.common);
     OAS_REQUIRE(chain_of(model).has_transition(), "{}: has no transition model to score", file);
     if (const auto* value = std::get_if<ContinuousPomdp>(&model)) {
       continuous.push_back(*value);

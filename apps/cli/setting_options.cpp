@@ -85,4 +85,12 @@ LogOptions log_options(const std::vector<Setting>& given) {
   return options;
 }
 
+AnyModel load_row_model(const std::string& name, const std::vector<Setting>& given,
+                        const Common& common) {
+  const AnyModel model = load_any_model(name, common);
+  const std::string rows = log_options(given).rows;
+  if (rows.empty()) return model;
+  return about_file(name, [&] { return with_rows(model, parse_rows(rows)); });
+}
+
 }  // namespace oas::cli

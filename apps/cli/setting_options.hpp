@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli.hpp"
 #include "oas/core/settings.hpp"
 #include "oas/logs/log_options.hpp"
 
@@ -25,5 +26,8 @@ void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
 /// other setting says so.
 void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given);
 [[nodiscard]] LogOptions log_options(const std::vector<Setting>& given);
+/// A model of that name, whose rows are written as --rows among these says, or else as it says.
+[[nodiscard]] AnyModel load_row_model(const std::string& name, const std::vector<Setting>& given,
+                                      const Common& common);
 
 }  // namespace oas::cli

@@ -25,6 +25,7 @@ struct SimulateArguments {
   std::string filter;
   std::optional<double> iota;
   LogSimulationOptions simulation;
+  std::string rows;
   std::string output;
 };
 
@@ -60,7 +61,10 @@ SimulatedLog simulate_shown(const SimulateArguments& options, const AnyModel& mo
 }
 
 void run_simulate(SimulateArguments options) {
-  const AnyModel model = load_any_model(options.model, options.common);
+  AnyModel model = load_any_model(options.model, options.common);
+  if (!options.rows.empty()) {
+    about_file(options.model, [&] { model = with_rows(model, parse_rows(options.rows)); });
+  }
   OAS_REQUIRE(chain_of(model).has_transition(),
               "{}: has no transition model, so it cannot be simulated", options.model);
   if (is_plan_file(options.policy)) {
@@ -107,6 +111,10 @@ void add_simulate(CLI::App& app) {
                    "Steps of each run")
       ->required();
   add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
+  verb->add_option("--rows", options->rows,
+                   "How rows are written: action-first, or reading-first: what is read, then the "
+                   "action chosen knowing it (default: as the model says)")
+      ->check(CLI::IsMember({"action-first", "reading-first"}));
   verb->add_flag("--reward", options->simulation.reward, "Log the reward of each step");
   verb->add_flag("--state", options->simulation.state,
                  "Log the hidden state (for oas calibrate and diagnostics)");

@@ -290,5 +290,72 @@ TEST(PolicyInput, PlansAndGraphs) {
   EXPECT_EQ(graph.act(rng).action, 1);
 }
 
+// The model with rows that are reading-first; where sensors differ, the first action's come first.
+Pomdp with_first_readings(const Pomdp& model) {
+  PomdpParts parts = model.parts();
+  const auto one = parts.sensors.values().first(parts.sensors.values().size() /
+                                                static_cast<std::size_t>(model.num_actions()));
+  parts.rows = Rows::reading_first;
+  parts.first_observation =
+      ObservationModel(model.num_states(), 1, model.num_observations(), {one.begin(), one.end()});
+  return Pomdp(std::move(parts));
+}
+
+TEST_P(AgentInput, AFirstReadingIsPartOfTheState) {
+  if (GetParam().timing == Timing::before) return;
+  const Pomdp model = with_first_readings(model_);
+  const auto fresh = [&] {
+    return make_agent(GetParam().agent, model, test::quick_settings(GetParam().agent));
+  };
+  AnyAgent agent = fresh();
+  for (const int index : {model.num_observations(), -2, kLeast, kMost}) {
+    if (GetParam().agent == "sm-ucrl") break;  // has no use for it
+    EXPECT_THROW(agent.begin(Observation{index}), InvalidArgument) << index;
+  }
+  Environment environment(model, Rng({31, 0, Role::environment}));
+  Rng rng({31, 0, Role::agent});
+  ASSERT_TRUE(environment.opens());
+  agent.begin(environment.open());
+  ASSERT_FALSE(environment.opens());
+  for (const int steps : {0, 1, 200}) {
+    static_cast<void>(play(agent, environment, rng, model.num_actions(), steps));
+    AnyAgent other = fresh();
+    load(other, state_of(agent));
+    EXPECT_EQ(state_of(other), state_of(agent)) << steps;
+    Environment same = environment;
+    Rng same_rng = rng;
+    Environment again = environment;
+    Rng again_rng = rng;
+    AnyAgent third = fresh();
+    load(third, state_of(agent));
+    EXPECT_EQ(play(other, same, same_rng, model.num_actions(), 300).rows,
+              play(third, again, again_rng, model.num_actions(), 300).rows);
+  }
+}
+
+// Sensors that show the state, and rewards for the action that names it: the first action is right.
+TEST(FirstReading, AnOracleActsOnIt) {
+  PomdpParts parts;
+  parts.timing = Timing::after;
+  parts.rows = Rows::reading_first;
+  parts.states = Labels(2, "state");
+  parts.actions = Labels(2, "action");
+  parts.observations = Labels(2, "observation");
+  parts.transition = TransitionModel(2, 2, std::vector<double>(8, 0.5));
+  parts.sensors = ObservationModel(2, 2, 2, {1, 0, 0, 1, 1, 0, 0, 1});
+  parts.reward = Reward::by_action_state({1.0, 0.0, 0.0, 1.0});
+  const Pomdp model(std::move(parts));
+  for (const int seen : {0, 1}) {
+    AnyAgent agent = make_agent("oracle", model, {});
+    Rng rng({32, 0, Role::agent});
+    agent.begin(Observation{seen});
+    EXPECT_EQ(agent.act(rng).action.value(), seen);
+  }
+  // Without first_observation nothing can be made of it.
+  PlanPolicy policy(make_plan(model.with_rows(Rows::reading_first), PlanOptions{}));
+  policy.begin(Observation{1});
+  EXPECT_EQ(policy.belief()[1], 1.0);
+}
+
 }  // namespace
 }  // namespace oas

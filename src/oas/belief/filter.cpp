@@ -10,20 +10,29 @@ BeliefFilter::BeliefFilter(const Pomdp& model)
       num_actions_(model.num_actions()),
       num_observations_(model.num_observations()),
       start_(model.start()),
+      first_sensor_(model.first_observation()),
       belief_(static_cast<std::size_t>(kernel_.stride())),
       scratch_(belief_.size()) {
   reset();
 }
 
-void BeliefFilter::reset(RunStart start) {
+double BeliefFilter::reset(const RunStart& start) {
   std::fill(belief_.begin(), belief_.end(), 0.0);
-  start.belief(start_, belief_);
+  return start.belief(start_, belief_);
 }
 
 void BeliefFilter::reset(const Belief& belief) {
   OAS_REQUIRE(belief.num_states() == kernel_.num_states(), "a belief over {} states for {} states",
               belief.num_states(), kernel_.num_states());
   std::copy(belief.values().begin(), belief.values().end(), belief_.begin());
+}
+
+double BeliefFilter::begin(Observation first) {
+  OAS_REQUIRE(
+      first_sensor_.has_value(),
+      "a run begins with a reading, and the model that keeps the belief is not for rows that "
+      "are reading-first: it has no first_observation");
+  return reset(RunStart().with(first_reading(*first_sensor_, first)));
 }
 
 double BeliefFilter::update(Action action, Observation observation) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,10 +19,13 @@ class BeliefFilter {
   /// Throws InvalidArgument when the model has no transition model.
   explicit BeliefFilter(const Pomdp& model);
 
-  /// Back to the start of a run.
-  void reset(RunStart start = {});
+  /// Back to the start of a run; returns P(first reading), 1 where there is none, as update() does.
+  double reset(const RunStart& start = {});
   /// Throws InvalidArgument on a wrong size.
   void reset(const Belief& belief);
+  /// To the start of a run whose first reading is this one; returns its probability. Throws
+  /// InvalidArgument when the model has no first_observation, or not this observation.
+  double begin(Observation first);
 
   /// Takes in one row; returns P(observation | rows so far, action), 1 for kMissing. On 0 (the
   /// model says this cannot happen) the observation is skipped and the filter stays usable. Throws
@@ -37,6 +41,7 @@ class BeliefFilter {
   int num_actions_;
   int num_observations_;
   std::vector<double> start_;
+  std::optional<ObservationModel> first_sensor_;
   std::vector<double> belief_;
   std::vector<double> scratch_;
 };

@@ -16,9 +16,9 @@ LikelihoodFilter::LikelihoodFilter(const Pomdp& chain, TransitionModel transitio
       belief_(start_),
       scratch_(start_.size()) {}
 
-void LikelihoodFilter::reset(RunStart start) {
+double LikelihoodFilter::reset(const RunStart& start) {
   belief_.resize(start_.size());
-  start.belief(start_, belief_);
+  return start.belief(start_, belief_);
 }
 
 void LikelihoodFilter::reset(std::span<const double> belief) {

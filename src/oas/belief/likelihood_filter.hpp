@@ -20,8 +20,8 @@ class LikelihoodFilter {
   /// With other dynamics than those of `chain`: what a policy believes in.
   LikelihoodFilter(const Pomdp& chain, TransitionModel transition);
 
-  /// Back to the start of a run.
-  void reset(RunStart start = {});
+  /// Back to the start of a run; returns the density of the first reading, 1 where there is none.
+  double reset(const RunStart& start = {});
   /// To the given distribution over states.
   void reset(std::span<const double> belief);
 

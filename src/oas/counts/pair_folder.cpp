@@ -28,23 +28,27 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
   const bool weighted = options.inverse_propensity || !options.first_weight.empty() ||
                         !options.second_weight.empty() || options.forgetting.active();
   if (!weighted && symbols * symbols <= options.max_dense_cells) {
-    counts_.emplace(inverses.num_actions(), inverses.num_observations());
+    counts_.emplace(inverses.num_sensors(), inverses.num_observations());
   }
   if (options.forgetting.active()) aged_.emplace(options.forgetting, current_);
 }
 
-void PairFolder::start_run() {
+void PairFolder::start_run(const RunStart& start) {
   end_run();
   pairing_.start_run();
   run_.start(all_.next_run());
   in_run_ = true;
   ++books_.runs;
   open_batch();
+  if (const FirstReading* const first = start.first()) {
+    previous_ = {inverses_->first_sensor(), first->observation};
+    pairing_.next(first->observation != kMissing && inverses_->sees_first());
+  }
 }
 
 void PairFolder::add(const RowBlock& block) {
   by_runs(
-      block, [&] { start_run(); },
+      block, [&](const RunStart& start) { start_run(start); },
       [&](const RowBlock& rows) { add(rows.actions, rows.observations, rows.propensities); });
 }
 
@@ -196,7 +200,7 @@ void PairFolder::load(ByteReader& in) {
   PairMoments empty(inverses_->num_states(), inverses_->num_actions());
   pairing_.load(in);
   previous_ = in.get<PairRow>();
-  OAS_REQUIRE(previous_.action >= 0 && previous_.action < inverses_->num_actions() &&
+  OAS_REQUIRE(previous_.action >= 0 && previous_.action <= inverses_->first_sensor() &&
                   previous_.observation >= kMissing &&
                   previous_.observation < inverses_->num_observations(),
               "saved row is ({}, {})", previous_.action.value(), previous_.observation.value());

@@ -25,6 +25,7 @@ struct FoldOptions {
   bool inverse_propensity = false;
   /// [a]: further factors of a pair's weight, by the action of its first and of its second row;
   /// empty: 1. Which of them leave the estimate consistent: counts/weighted_pairs.hpp.
+  /// Behind those of the actions the factor of pairs that begin with a first reading, if there is.
   std::vector<double> first_weight{};
   std::vector<double> second_weight{};
   Forgetting forgetting{};  ///< see AgedBatches
@@ -43,8 +44,9 @@ class PairFolder {
   PairFolder(const LeftInverses& inverses, Timing timing, const FoldOptions& options,
              std::int64_t first_run = 0);
 
-  /// The next row, if any, belongs to a new run: no pair crosses.
-  void start_run();
+  /// The next row, if any, belongs to a new run: no pair crosses. A first reading makes a pair with
+  /// the first row, unless its sensor is blind.
+  void start_run(const RunStart& start = {});
 
   /// Rows in order; `propensities` may be empty unless options.inverse_propensity. Indices are
   /// trusted (log readers check them), missing observations break pairs.

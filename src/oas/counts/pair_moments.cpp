@@ -64,12 +64,14 @@ PairMoments project(const PairCounts& counts, const LeftInverses& inverses, Timi
   const int num_actions = inverses.num_actions();
   const int num_observations = inverses.num_observations();
   const int num_states = inverses.num_states();
-  OAS_REQUIRE(counts.num_actions() == num_actions && counts.num_observations() == num_observations,
-              "counts for {} actions, {} observations where the sensors have {} and {}",
-              counts.num_actions(), counts.num_observations(), num_actions, num_observations);
+  OAS_REQUIRE(counts.num_actions() == inverses.num_sensors() &&
+                  counts.num_observations() == num_observations,
+              "counts for {} actions, {} observations where the inverses have {} and {}",
+              counts.num_actions(), counts.num_observations(), inverses.num_sensors(),
+              num_observations);
   PairMoments moments(num_states, num_actions);
   Matrix block(num_observations, num_observations);
-  for (int first = 0; first < num_actions; ++first) {
+  for (int first = 0; first < inverses.num_sensors(); ++first) {
     for (int second = 0; second < num_actions; ++second) {
       std::int64_t pairs = 0;
       for (int o = 0; o < num_observations; ++o) {

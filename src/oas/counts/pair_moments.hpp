@@ -54,7 +54,8 @@ void add_pair(PairRow first, PairRow second, double weight, const LeftInverses& 
 /// (after), all pairs of weight 1. This is the paper's 𝔹⁺ applied blockwise, since the
 /// pseudo-inverse of a Kronecker product is the Kronecker product of pseudo-inverses, and summed
 /// over a' before anything non-linear happens: for one fixed a' the block is biased when the policy
-/// reacts to o_t, the sum is not. O(A² (S O² + S² O)).
+/// reacts to o_t, the sum is not. Where there are first readings, counts have one more symbol for
+/// the action in front of them. O(A² (S O² + S² O)).
 [[nodiscard]] PairMoments project(const PairCounts& counts, const LeftInverses& inverses,
                                   Timing timing);
 

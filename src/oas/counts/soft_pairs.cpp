@@ -8,13 +8,14 @@
 
 namespace oas {
 
-SoftPairs::SoftPairs(int actions, int features)
+SoftPairs::SoftPairs(int actions, int features, bool first_readings)
     : num_actions(actions),
       num_features(features),
-      sums(static_cast<std::size_t>(actions) * static_cast<std::size_t>(actions) *
+      num_firsts(actions + (first_readings ? 1 : 0)),
+      sums(static_cast<std::size_t>(num_firsts) * static_cast<std::size_t>(actions) *
                static_cast<std::size_t>(features) * static_cast<std::size_t>(features),
            0.0),
-      pairs(static_cast<std::size_t>(actions) * static_cast<std::size_t>(actions), 0) {}
+      pairs(static_cast<std::size_t>(num_firsts) * static_cast<std::size_t>(actions), 0) {}
 
 void SoftPairs::add(const SoftPairs& other) {
   std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>{});
@@ -48,7 +49,8 @@ PairMoments project(const SoftPairs& sums, const LeftInverses& inverses, Timing 
               sums.num_actions, features, inverses.num_actions(), inverses.num_observations());
   PairMoments moments(num_states, sums.num_actions);
   const auto size = static_cast<std::size_t>(features) * static_cast<std::size_t>(features);
-  for (int first = 0; first < sums.num_actions; ++first) {
+  const bool first_readings = inverses.sees_first() && sums.num_firsts > sums.num_actions;
+  for (int first = 0; first < sums.num_actions + (first_readings ? 1 : 0); ++first) {
     for (int second = 0; second < sums.num_actions; ++second) {
       const auto block = static_cast<std::size_t>(first * sums.num_actions + second);
       if (sums.pairs[block] == 0) continue;
@@ -80,15 +82,19 @@ LeftInverses soft_inverses(const Pomdp& model) {
     // An observation that no state emits never comes: any weight will do.
     for (const double sum : sums) weights.push_back(sum > 0.0 ? 1.0 / sum : 1.0);
   }
+  if (model.reading_first()) {
+    const Vector sums = Matrix(model.first_observation()->matrix(Action{0})).rowwise().sum();
+    for (const double sum : sums) weights.push_back(sum > 0.0 ? 1.0 / sum : 1.0);
+  }
   return {model, weights};
 }
 
 SoftFolder::SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options,
-                       std::int64_t first_run)
+                       std::int64_t first_run, bool first_readings)
     : timing_(timing),
       options_(options),
       pairing_(options.pairing),
-      current_(num_actions, num_states),
+      current_(num_actions, num_states, first_readings),
       all_(first_run),
       features_(static_cast<std::size_t>(num_states)),
       previous_(features_.size()) {
@@ -98,13 +104,21 @@ SoftFolder::SoftFolder(int num_states, int num_actions, Timing timing, const Fol
               num_actions, num_states, kMaxSymbols);
 }
 
-void SoftFolder::start_run() {
+void SoftFolder::start_run(const RunStart& start) {
   end_run();
   pairing_.start_run();
   run_.start(all_.next_run());
   in_run_ = true;
   ++books_.runs;
   close_row_ = pairing_.rows_for(run_.places());
+  const FirstReading* const first = start.first();
+  if (first == nullptr) return;
+  const bool paired = !first->likelihood.empty() && current_.num_firsts > current_.num_actions;
+  pairing_.next(paired);
+  if (!paired) return;
+  std::copy(first->likelihood.begin(), first->likelihood.end(), previous_.begin());
+  to_soft_features(previous_);
+  previous_action_ = Action{current_.num_actions};
 }
 
 void SoftFolder::add(const RowBlock& rows) {
@@ -189,7 +203,8 @@ void SoftFolder::save(ByteWriter& out) const {
 }
 
 void SoftFolder::load(ByteReader& in) {
-  const SoftPairs empty(current_.num_actions, current_.num_features);
+  const SoftPairs empty(current_.num_actions, current_.num_features,
+                        current_.num_firsts > current_.num_actions);
   pairing_.load(in);
   books_.load(in);
   for (bool* flag : {&in_run_, &any_}) *flag = in.get<bool>();
@@ -199,8 +214,8 @@ void SoftFolder::load(ByteReader& in) {
   all_.load(in, empty);
   previous_ = in.get_all<double>(features_.size());
   previous_action_ = in.get<Action>();
-  OAS_REQUIRE(previous_action_ >= 0 && previous_action_ < current_.num_actions,
-              "saved action is {}", previous_action_.value());
+  OAS_REQUIRE(previous_action_ >= 0 && previous_action_ < current_.num_firsts, "saved action is {}",
+              previous_action_.value());
 }
 
 }  // namespace oas

@@ -17,7 +17,8 @@ namespace oas {
 /// vector φ of features, φ_i >= 0 and Σ φ_i = 1, and a pair adds w φ_t φ_{t+1}ᵀ to N_{a,a'} instead
 /// of 1 to one entry. (A F)² doubles: add() in a fixed order to get the same bits.
 struct SoftPairs {
-  SoftPairs(int num_actions, int num_features);
+  /// `first_readings`: pairs that begin with one are kept too, as if with one more first action.
+  SoftPairs(int num_actions, int num_features, bool first_readings = false);
 
   void add(const SoftPairs& other);
   void clear();
@@ -28,6 +29,7 @@ struct SoftPairs {
 
   int num_actions;
   int num_features;
+  int num_firsts;                   ///< actions in front, and first readings
   std::vector<double> sums;         ///< [a][a'][i][i']
   std::vector<std::int64_t> pairs;  ///< [a][a']
 
@@ -54,12 +56,13 @@ class SoftFolder {
   static constexpr int kMaxSymbols = 512;
 
   /// Only pairing and inverse_propensity of `options` matter. Throws InvalidArgument when A S is
-  /// too large. `first_run` as for PairFolder.
+  /// too large. `first_run` as for PairFolder; `first_readings`: those of runs are paired too.
   SoftFolder(int num_states, int num_actions, Timing timing, const FoldOptions& options,
-             std::int64_t first_run = 0);
+             std::int64_t first_run = 0, bool first_readings = false);
 
-  /// The next row, if any, belongs to a new run: no pair crosses.
-  void start_run();
+  /// The next row, if any, belongs to a new run: no pair crosses. A first reading with a likelihood
+  /// makes a pair with the first row, which counts unless the sensor turns out to be blind.
+  void start_run(const RunStart& start = {});
 
   /// Rows in order, with likelihoods; a row whose observation is kMissing breaks pairs. Run starts
   /// of the block are not looked at.

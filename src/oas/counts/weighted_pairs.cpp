@@ -24,12 +24,12 @@ std::vector<double> inverse_marginals(const ObservationMarginals& marginals) {
   return weights;
 }
 
-// Σ_o table[a][o] ‖L_a(:,o)‖² for every action.
+// Σ_o table[a][o] ‖L_a(:,o)‖² for every sensor in the table.
 template <class Table>
 std::vector<double> noise_sums(const LeftInverses& inverses, const Table& table) {
   std::vector<double> sums;
   std::size_t index = 0;
-  for (int a = 0; a < inverses.num_actions(); ++a) {
+  for (int a = 0; index < table.size(); ++a) {
     double sum = 0.0;
     for (int o = 0; o < inverses.num_observations(); ++o, ++index) {
       const VectorView column(inverses.column(a, o), inverses.num_states());
@@ -97,10 +97,11 @@ void choose_second_weights(const ObservationMarginals& marginals, const LeftInve
 }  // namespace
 
 ObservationMarginals::ObservationMarginals(int num_actions, int num_observations,
-                                           std::int64_t first_run)
+                                           std::int64_t first_run, bool first_readings)
     : num_actions_(num_actions),
       num_observations_(num_observations),
-      counts_(static_cast<std::size_t>(num_actions) * static_cast<std::size_t>(num_observations),
+      counts_(static_cast<std::size_t>(num_actions + (first_readings ? 1 : 0)) *
+                  static_cast<std::size_t>(num_observations),
               0),
       run_{std::vector<double>(counts_.size(), 0.0)},
       ended_(first_run) {}
@@ -109,7 +110,14 @@ void ObservationMarginals::Squares::add(const Squares& other) {
   std::transform(values.begin(), values.end(), other.values.begin(), values.begin(), std::plus<>{});
 }
 
-void ObservationMarginals::start_run() { end_run(); }
+void ObservationMarginals::start_run(const RunStart& start) {
+  end_run();
+  const FirstReading* const first = start.first();
+  const std::size_t cell =
+      static_cast<std::size_t>(num_actions_) * static_cast<std::size_t>(num_observations_);
+  if (first == nullptr || first->observation == kMissing || cell == counts_.size()) return;
+  ++counts_[cell + static_cast<std::size_t>(first->observation)];
+}
 
 void ObservationMarginals::end_run() {
   if (run_rows_ == 0) return;

@@ -8,6 +8,7 @@
 #include "oas/core/index.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 #include "oas/sensors/left_inverse.hpp"
 
 namespace oas {
@@ -17,9 +18,11 @@ class ObservationMarginals {
  public:
   /// `first_run` as for PairFolder: parts that begin with any run can be merged in their order, to
   /// the bit.
-  ObservationMarginals(int num_actions, int num_observations, std::int64_t first_run = 0);
+  /// `first_readings`: those of runs are counted too, as if they came with one more action.
+  ObservationMarginals(int num_actions, int num_observations, std::int64_t first_run = 0,
+                       bool first_readings = false);
 
-  void start_run();
+  void start_run(const RunStart& start = {});
   /// Rows of a run; `propensities` may be empty.
   void add(std::span<const Action> actions, std::span<const Observation> observations,
            std::span<const double> propensities);
@@ -29,7 +32,7 @@ class ObservationMarginals {
   void merge(const ObservationMarginals& other);
 
   [[nodiscard]] int num_observations() const { return num_observations_; }
-  /// [a][o]
+  /// [a][o], then those of first readings
   [[nodiscard]] const std::vector<std::int64_t>& counts() const { return counts_; }
   /// [a][o]: Σ 1/π² over rows with a propensity.
   [[nodiscard]] std::vector<double> inverse_squares() const;

@@ -9,25 +9,33 @@ namespace {
 class CellBody final : public EvidenceBody {
  public:
   CellBody(const EstimatorInfo& info, std::shared_ptr<const Cells> cells,
-           std::unique_ptr<EvidenceBody> finite)
-      : info_(info), cells_(std::move(cells)), finite_(std::move(finite)) {}
+           std::shared_ptr<const Pomdp> model, std::unique_ptr<EvidenceBody> finite)
+      : info_(info),
+        cells_(std::move(cells)),
+        model_(std::move(model)),
+        finite_(std::move(finite)) {}
   CellBody(const CellBody& other)
       : EvidenceBody(other),
         info_(other.info_),
         cells_(other.cells_),
+        model_(other.model_),
         finite_(other.finite_->clone()) {}
 
   [[nodiscard]] std::unique_ptr<EvidenceBody> clone() const override {
     return std::make_unique<CellBody>(*this);
   }
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
-    return std::make_unique<CellBody>(info_, cells_, finite_->fresh(first_run));
+    return std::make_unique<CellBody>(info_, cells_, model_, finite_->fresh(first_run));
   }
-  void start_run(RunStart start) override { finite_->start_run(start); }
+  void start_run(RunStart start) override {
+    const FirstReading* const first = start.first();
+    if (first == nullptr || first->observation == kMissing) return finite_->start_run(start);
+    require_readings(first->reading, nullptr);
+    finite_->start_run(
+        start.with(first_reading(*model_->first_observation(), cells_->cell(first->reading))));
+  }
   void add(const RowBlock& rows, const RowSource* from) override {
-    OAS_REQUIRE(!rows.readings.empty(),
-                "{}: contains likelihoods, but cells need observations; use oas-soft or oas-ml",
-                from != nullptr ? from->name() : "rows");
+    require_readings(rows.readings, from);
     seen_.assign(rows.observations.begin(), rows.observations.end());
     to_cells(rows.readings, *cells_, seen_);
     RowBlock finite = rows;
@@ -49,8 +57,15 @@ class CellBody final : public EvidenceBody {
   }
 
  private:
+  static void require_readings(std::span<const double> readings, const RowSource* from) {
+    OAS_REQUIRE(!readings.empty(),
+                "{}: contains likelihoods, but cells need observations; use oas-soft or oas-ml",
+                from != nullptr ? from->name() : "rows");
+  }
+
   const EstimatorInfo& info_;
   std::shared_ptr<const Cells> cells_;
+  std::shared_ptr<const Pomdp> model_;  // of the cells
   std::unique_ptr<EvidenceBody> finite_;
   std::vector<Observation> seen_;
 };
@@ -65,8 +80,9 @@ std::unique_ptr<EvidenceBody> make_cell_body(const EstimatorInfo& info,
               "likelihoods",
               info.name);
   auto cells = std::make_shared<const Cells>(find_cells(model.sensors(), options.cells).cells);
-  auto finite = info.make(info, discretise(model, *cells), options);
-  return std::make_unique<CellBody>(info, std::move(cells), std::move(finite));
+  auto cut = std::make_shared<const Pomdp>(discretise(model, *cells));
+  auto finite = info.make(info, *cut, options);
+  return std::make_unique<CellBody>(info, std::move(cells), std::move(cut), std::move(finite));
 }
 
 }  // namespace oas::detail

@@ -14,7 +14,7 @@ namespace oas {
 namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kPartsAtOnce = 64;
 
 // FNV-1a over all that must be the same for evidence to be put together.
@@ -280,7 +280,7 @@ std::string Evidence::save() const {
   out.put_text(info_->name);
   out.put(fingerprint_);
   for (const std::int64_t value : {runs_, run_, last_run_}) out.put(value);
-  out.put(next_start_);
+  next_start_.save(out);
   out.put(static_cast<std::int64_t>(waiting_.size()));
   for (const Waiting& waiting : waiting_) {
     out.put(waiting.run);
@@ -310,7 +310,7 @@ void Evidence::load(std::string_view bytes) {
   loaded.runs_ = in.get_integer(0, kMost);
   loaded.run_ = in.get_integer(-1, kMost);
   loaded.last_run_ = in.get_integer(loaded.run_, kMost);
-  loaded.next_start_ = in.get<RunStart>();
+  loaded.next_start_ = RunStart::loaded(in);
   for (std::int64_t left = in.get_integer(0, kMost); left > 0; --left) {
     Waiting& one = loaded.waiting_.emplace_back();
     one.run = in.get_integer(0, loaded.last_run_);

@@ -174,6 +174,9 @@ class PomdpWriter {
 }  // namespace
 
 WrittenModel pomdp_to_text(const Pomdp& model) {
+  OAS_REQUIRE(!model.reading_first(),
+              "a .pomdp file cannot say what is read before the first action, and the rows of this "
+              "model are reading-first; --rows action-first leaves that out");
   detail::check_writable(model, ".pomdp");
   return PomdpWriter(model).write();
 }

@@ -168,6 +168,10 @@ class PomdpxWriter {
 }  // namespace
 
 WrittenModel pomdpx_to_text(const Pomdp& model) {
+  OAS_REQUIRE(
+      !model.reading_first(),
+      "a .pomdpx file cannot say what is read before the first action, and the rows of this "
+      "model are reading-first; --rows action-first leaves that out");
   detail::check_writable(model, "POMDPX");
   return PomdpxWriter(model).write();
 }

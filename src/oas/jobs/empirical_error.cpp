@@ -21,6 +21,7 @@ TransitionModel one_estimate(const Pomdp& model, const EmpiricalErrorOptions& op
   settings.stream = {options.seed, replication, Role::estimation};
   Evidence evidence = make_evidence(options.estimator, model, settings);
   ClosedLoop loop(model, options.policy, options.seed, replication);
+  if (model.reading_first()) evidence.start_run(loop.start());
   Trajectory block;
   for (std::size_t done = 0; done < options.steps; done += block.size()) {
     block.clear();

@@ -120,6 +120,10 @@ class JudgedAgent {
         judges_(oracle),
         policy_(static_cast<std::size_t>(model.num_actions())) {}
 
+  void begin(Observation first) {
+    agent_.begin(first);
+    truth_.begin(first);
+  }
   Choice act(Rng& rng) {
     agent_.probabilities(policy_);
     judges_.add(truth_.belief(), policy_);

@@ -12,21 +12,35 @@ namespace {
 
 constexpr double kReacts = 5.0;  // standard deviations
 
-// New observations for all rows.
-std::vector<Observation> simulate_observations(const Pomdp& fitted, const StreamKey& key,
-                                               const RowBlock& log) {
-  std::vector<Observation> observations(log.observations.begin(), log.observations.end());
+// New observations for all rows, and new first readings.
+struct NewObservations {
+  std::vector<Observation> rows;
+  std::vector<RunStart> starts;
+};
+NewObservations simulate_observations(const Pomdp& fitted, const StreamKey& key,
+                                      const RowBlock& log) {
+  NewObservations drawn{{log.observations.begin(), log.observations.end()},
+                        {log.starts.begin(), log.starts.end()}};
+  std::vector<Observation>& observations = drawn.rows;
+  const std::uint64_t opening = fitted.reading_first() ? 2 : 1;
   for (std::size_t run = 0; run < log.run_starts.size(); ++run) {
     const std::size_t first = log.run_starts[run];
     const std::size_t end = run + 1 < log.run_starts.size() ? log.run_starts[run + 1] : log.size();
-    // An environment draws one number to start and two a step.
-    Environment environment(fitted, Rng(key, 2 * first + run));
+    // An environment draws one number to start, one for a first reading, and two a step.
+    Environment environment(fitted, Rng(key, 2 * first + opening * run));
+    if (environment.opens()) {
+      static_cast<void>(environment.open());
+      const FirstReading* const seen = drawn.starts[run].first();
+      if (seen != nullptr && seen->observation != kMissing) {
+        drawn.starts[run] = environment.start();
+      }
+    }
     for (std::size_t t = first; t < end; ++t) {
       const Observation seen = environment.step(log.actions[t]).observation;
       if (observations[t] != kMissing) observations[t] = seen;
     }
   }
-  return observations;
+  return drawn;
 }
 
 // Do actions depend on the observation before them? A chi-square test of a_{t+1} against o_t, given
@@ -96,10 +110,11 @@ Resampled resample_parametric(const Pomdp& fitted, const RowBlock& log,
   Resampled resampled;
   resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
   parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
-    const std::vector<Observation> observations = simulate_observations(
+    const NewObservations drawn = simulate_observations(
         fitted, {options.seed, static_cast<std::uint32_t>(r), Role::bootstrap}, log);
     RowBlock simulated = log;
-    simulated.observations = observations;
+    simulated.observations = drawn.rows;
+    simulated.starts = drawn.starts;
     resampled.estimates[r] = again(simulated);
   });
   return resampled;

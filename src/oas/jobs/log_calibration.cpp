@@ -25,6 +25,14 @@ ObservationModel uniform_sensors(int states, int actions, int observations) {
   return {states, actions, observations, std::vector<double>(size, 1.0 / observations)};
 }
 
+// Whether the sensor of first readings is that of all actions.
+bool is_common(const ObservationModel& first, const ObservationModel& sensors) {
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    if (first.matrix(Action{0}) != sensors.matrix(a)) return false;
+  }
+  return true;
+}
+
 constexpr double kMostSensorEntries = 2e8;  // as in model files
 
 long size_of(const JsonView& view) {
@@ -75,14 +83,19 @@ Pomdp calibration_skeleton(const std::string& path, std::span<const std::string>
     PomdpParts parts = read_skeleton(path).parts();
     OAS_REQUIRE(timing.value_or(parts.timing) == parts.timing, "{}: has timing {}, not {}", path,
                 to_string(parts.timing), to_string(*timing));
+    if (!options.rows.empty()) parts.rows = parse_rows(options.rows);
     return Pomdp(std::move(parts));
   }
   const LogLabels labels = scan_log_labels(logs, options);
+  const Rows rows =
+      options.rows.empty() ? labels.rows.value_or(Rows::action_first) : parse_rows(options.rows);
+  if (rows == Rows::reading_first && !timing) timing = Timing::after;
   OAS_REQUIRE(timing || labels.timing,
               "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
               "which state emits the observation of a row");
   PomdpParts parts;
   parts.timing = timing ? *timing : *labels.timing;
+  parts.rows = rows;
   parts.states = labels.states;
   parts.actions = labels.actions;
   parts.observations = labels.observations;
@@ -99,6 +112,7 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
   std::mutex progress_mutex;
   parallel_for(logs.size(), parallelism, [&](std::size_t i) {
     LogReader reader(logs[i], model, options);
+    reader.set_rows(LogRows::all);  // the state of the last row is that of the reading before
     if (!reader.has_state()) {
       throw ParseError(logs[i], reader.line(), 0,
                        "column 'state' is missing: sensors are calibrated on rows whose state is "
@@ -132,6 +146,10 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
 Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) {
   PomdpParts parts = skeleton.parts();
   const SensorCounts& counts = calibration.counts;
+  // What was taken from sensors that are not used is not what was said of first readings.
+  if (skeleton.reading_first() && is_common(*skeleton.first_observation(), skeleton.sensors())) {
+    parts.first_observation.reset();
+  }
   parts.sensors = calibration.sensors;
   // Counts that were pooled stand there once for every action, and must count once.
   const std::size_t tables = calibration.same_for_all_actions ? counts.num_actions : 1;

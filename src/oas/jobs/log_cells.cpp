@@ -35,6 +35,7 @@ std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, c
       "gaps: a log cannot say that a run starts in an unknown state; action=NAME and repeat "
       "put rows in");
   LogReader reader(log, model, options);
+  reader.set_rows(LogRows::as_written);
   OAS_REQUIRE(!gaps.inserts_rows() || !reader.has_reward(),
               "{}: rows that are put into gaps have no reward; leave the column out (--columns "
               "reward=)",

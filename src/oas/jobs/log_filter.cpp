@@ -32,16 +32,29 @@ void append_numbers(std::string& line, std::span<const double> values) {
   for (const double value : values) fmt::format_to(std::back_inserter(line), ",{:.6g}", value);
 }
 
-// The cells of what was observed; those of a log with likelihoods are not repeated.
-std::string observed(const Pomdp& model, const LoggedRun& run, std::size_t t,
-                     std::size_t components, bool finite) {
-  const bool seen = t < run.actions.size() && run.observations[t] != kMissing;
-  if (finite) {
-    return seen ? csv_cell(model.observations()[run.observations[t]]) : "";
-  }
-  if (!seen || run.readings.empty()) return std::string(components - 1, ',');
-  return fmt::format("{}",
-                     fmt::join(std::span(run.readings).subspan(t * components, components), ","));
+// What was observed in row t as the log counts them: where rows are reading-first, what the action
+// of the row before led to.
+struct Observed {
+  Observation observation = kMissing;
+  std::span<const double> reading;
+};
+Observed observed(const LoggedRun& run, std::size_t t, std::size_t components) {
+  const FirstReading* const first = run.start.first();
+  if (first != nullptr && t == 0) return {first->observation, first->reading};
+  const std::size_t row = first != nullptr ? t - 1 : t;
+  if (row >= run.actions.size()) return {};
+  const std::span<const double> readings = run.readings;
+  return {run.observations[row],
+          readings.empty() ? readings : readings.subspan(row * components, components)};
+}
+
+// The cells of that; those of a log with likelihoods are not repeated.
+std::string observed_cells(const Pomdp& model, const Observed& observed, std::size_t components,
+                           bool finite) {
+  const bool seen = observed.observation != kMissing;
+  if (finite) return seen ? csv_cell(model.observations()[observed.observation]) : "";
+  if (!seen || observed.reading.empty()) return std::string(components - 1, ',');
+  return fmt::format("{}", fmt::join(observed.reading, ","));
 }
 
 void smooth_run(const Pomdp& model, const LoggedRun& run, const SmoothedRow& receive) {
@@ -57,39 +70,51 @@ bool tells(const LoggedRun& run, std::size_t t) {
   return run.observations[t] != kMissing || (!run.known.empty() && run.known[t] >= 0);
 }
 
-void write_run(const Pomdp& model, bool finite, const LoggedRun& run, ByteSink& out,
-               const RowsRead& progress, FilteredLog& totals) {
+void count_observation(double probability, FilteredLog& totals) {
+  const bool possible = probability > 0.0;
+  if (possible) totals.log_likelihood += std::log(probability);
+  totals.seen += possible;
+  totals.impossible += !possible;
+}
+
+// The first reading of a run, where rows are reading-first.
+void count_first(const Pomdp& model, const RunStart& start, FilteredLog& totals) {
+  if (start.first() == nullptr || start.first()->observation == kMissing) return;
+  std::vector<double> belief(model.start().size());
+  count_observation(start.belief(model.start(), belief), totals);
+}
+
+void write_run(const Pomdp& model, bool finite, std::size_t components, const LoggedRun& run,
+               ByteSink& out, const RowsRead& progress, FilteredLog& totals) {
   std::string text;
   const std::size_t n = run.actions.size();
   const std::string name = run.name.empty() ? fmt::format("{}", totals.runs) : csv_cell(run.name);
   ++totals.runs;
-  const std::size_t components = std::max<std::size_t>(run.readings.size() / n, 1);
-  smooth_run(model, run,
-             [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
-                 double probability) {
-               const bool last = t == n;
-               const bool seen = !last && tells(run, t);
-               fmt::format_to(std::back_inserter(text), "{},{},{},{}", name,
-                              run.first_step + static_cast<std::int64_t>(t),
-                              last ? "" : csv_cell(model.actions()[run.actions[t]]),
-                              observed(model, run, t, components, finite));
-               append_numbers(text, belief);
-               append_numbers(text, smoothed);
-               const auto best =
-                   std::max_element(smoothed.begin(), smoothed.end()) - smoothed.begin();
-               text += fmt::format(",{}\n", csv_cell(model.states()[static_cast<int>(best)]));
-               if (seen && probability > 0.0) totals.log_likelihood += std::log(probability);
-               totals.seen += seen && probability > 0.0;
-               totals.impossible += seen && !(probability > 0.0);
-               if (last) totals.last_belief.assign(belief.begin(), belief.end());
-               if (text.size() > (1 << 16) || last) {
-                 out.write(text);
-                 text.clear();
-                 progress(0);
-               }
-             });
-  totals.rows += static_cast<std::int64_t>(n);
-  progress(static_cast<std::int64_t>(n));
+  count_first(model, run.start, totals);
+  smooth_run(
+      model, run,
+      [&](std::size_t t, std::span<const double> belief, std::span<const double> smoothed,
+          double probability) {
+        const bool last = t == n;
+        const bool seen = !last && tells(run, t);
+        fmt::format_to(std::back_inserter(text), "{},{},{},{}", name,
+                       run.first_step + static_cast<std::int64_t>(t),
+                       last ? "" : csv_cell(model.actions()[run.actions[t]]),
+                       observed_cells(model, observed(run, t, components), components, finite));
+        append_numbers(text, belief);
+        append_numbers(text, smoothed);
+        const auto best = std::max_element(smoothed.begin(), smoothed.end()) - smoothed.begin();
+        text += fmt::format(",{}\n", csv_cell(model.states()[static_cast<int>(best)]));
+        if (seen) count_observation(probability, totals);
+        if (last) totals.last_belief.assign(belief.begin(), belief.end());
+        if (text.size() > (1 << 16) || last) {
+          out.write(text);
+          text.clear();
+          progress(0);
+        }
+      });
+  totals.rows += run.rows();
+  progress(run.rows());
 }
 
 }  // namespace
@@ -111,7 +136,7 @@ FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& 
   out.write(filter_header(chain, components));
   FilteredLog totals;
   for_each_run(reader, [&](const LoggedRun& run) {
-    write_run(chain, continuous == nullptr, run, out, report, totals);
+    write_run(chain, continuous == nullptr, components, run, out, report, totals);
   });
   return totals;
 }

@@ -25,7 +25,9 @@ struct FilteredLog {
 
 /// Writes a CSV with the belief before each row of a log and the smoothed state: run, step, action,
 /// observation (or its components), belief_*, smoothed_*, likeliest; one line more for each run,
-/// about the state after its last row. Runs have their names, if the log gives some, and are held
+/// about the state after its last row. Where rows are reading-first the belief is that after the
+/// row's reading, on which its action was chosen, and the line more is there where the last row has
+/// an action. Runs have their names, if the log gives some, and are held
 /// in memory one at a time. A run that is cut at a gap goes on with the step it has got to. Throws
 /// InvalidArgument when the model has no transition, ParseError as LogReader does.
 [[nodiscard]] FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& out,

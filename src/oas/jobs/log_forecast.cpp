@@ -21,18 +21,18 @@ namespace oas {
 namespace {
 
 // The belief after a run; `impossible` is set to the rows that the model rules out.
-std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run,
+std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run, bool finite,
                                  std::int64_t& impossible) {
-  if (run.likelihoods.empty()) {
+  if (finite && run.likelihoods.empty()) {
     BeliefFilter filter(model);
-    filter.reset(run.start);
+    impossible += !(filter.reset(run.start) > 0.0);
     for (std::size_t t = 0; t < run.actions.size(); ++t) {
       impossible += !(filter.update(run.actions[t], run.observations[t]) > 0.0);
     }
     return {filter.belief().begin(), filter.belief().end()};
   }
   LikelihoodFilter filter(model);
-  filter.reset(run.start);
+  impossible += !(filter.reset(run.start) > 0.0);
   const std::span<const double> likelihoods = run.likelihoods;
   const auto states = static_cast<std::size_t>(model.num_states());
   for (std::size_t t = 0; t < run.actions.size(); ++t) {
@@ -146,17 +146,18 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;
   std::int64_t runs = 0;
+  const bool finite = std::holds_alternative<Pomdp>(model);
   for_each_run(reader, [&](const LoggedRun& run) {
     std::vector<Forecast> found(models.size());
     std::vector<std::int64_t> impossible(models.size(), 0);
     parallel_for(models.size(), options.parallelism, [&](std::size_t i) {
-      found[i] = forecasters[i](belief_after(models[i], run, impossible[i]));
+      found[i] = forecasters[i](belief_after(models[i], run, finite, impossible[i]));
     });
     UnitForecast unit;
     const auto counted = std::span(impossible).first(middle);
     unit.impossible = *std::max_element(counted.begin(), counted.end());
     unit.unit = run.name.empty() ? fmt::format("{}", runs) : run.name;
-    unit.rows = run.first_step + static_cast<std::int64_t>(run.actions.size());
+    unit.rows = run.first_step + run.rows();
     if (draws.empty()) {
       unit.middle = std::move(found.front());
       unit.lower = unit.upper = Forecast{{}, {}, unit.middle.ever, unit.middle.mean_steps};
@@ -168,7 +169,7 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
     if (run.first_step > 0 && !units.empty() && units.back().unit == unit.unit) units.pop_back();
     units.push_back(std::move(unit));
     ++runs;
-    if (progress) progress(static_cast<std::int64_t>(run.actions.size()));
+    if (progress) progress(run.rows());
   });
   return units;
 }

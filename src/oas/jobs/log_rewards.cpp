@@ -96,8 +96,8 @@ void add_run(const LoggedRun& run, Filter filter, const Update& update, RewardBa
   }
 }
 
-void add_run(const Pomdp& chain, const LoggedRun& run, RewardBatches& batches) {
-  if (run.likelihoods.empty()) {
+void add_run(const Pomdp& chain, const LoggedRun& run, bool finite, RewardBatches& batches) {
+  if (finite && run.likelihoods.empty()) {
     add_run(
         run, BeliefFilter(chain),
         [&](BeliefFilter& filter, std::size_t t) {
@@ -182,8 +182,8 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
         std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
     OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log);
     for_each_run(reader, [&](const LoggedRun& run) {
-      add_run(chain, run, batches);
-      if (progress) progress(static_cast<std::int64_t>(run.actions.size()));
+      add_run(chain, run, std::holds_alternative<Pomdp>(model), batches);
+      if (progress) progress(run.rows());
     });
   }
   estimate.reward.clear();

@@ -46,9 +46,14 @@ class FiniteFilter {
         filter_(model),
         known_filter_(model),
         likelihood_(static_cast<std::size_t>(model.num_states())) {}
-  void reset(RunStart start) {
-    filter_.reset(start);
-    known_filter_.reset(start);
+  double reset(const RunStart& start) {
+    RunStart mine = start;
+    const FirstReading* const first = start.first();
+    if (first != nullptr && first->observation != kMissing) {
+      mine = start.with(first_reading(*model_->first_observation(), first->observation));
+    }
+    known_filter_.reset(mine);
+    return filter_.reset(mine);
   }
   double update(const LogBlock& block, std::size_t t) {
     const Action action = block.rows.actions[t];
@@ -75,7 +80,13 @@ class VectorFilter {
       : model_(&model),
         filter_(model.chain()),
         likelihood_(static_cast<std::size_t>(model.num_states()), 1.0) {}
-  void reset(RunStart start) { filter_.reset(start); }
+  double reset(const RunStart& start) {
+    const FirstReading* const first = start.first();
+    if (first == nullptr || first->reading.empty()) return filter_.reset(start);
+    FirstReading mine = *first;
+    model_->first_density()->likelihood(Action{0}, mine.reading, mine.likelihood);
+    return filter_.reset(start.with(std::move(mine)));
+  }
   double update(const LogBlock& block, std::size_t t) {
     const Action action = block.rows.actions[t];
     const std::size_t n = likelihood_.size();
@@ -107,16 +118,21 @@ class Scorer {
 
   void add(const LogBlock& block) {
     std::size_t run = 0;
+    std::size_t last = 0;
+    const auto start_runs = [&](std::size_t t) {
+      for (; run < block.run_starts.size() && block.run_starts[run] == t; ++run) {
+        start_run(block.starts.empty() ? RunStart() : block.starts[run]);
+      }
+    };
     for (std::size_t t = 0; t < block.rows.size(); ++t) {
-      if (run < block.run_starts.size() && block.run_starts[run] == t) {
-        const RunStart start = block.starts.empty() ? RunStart() : block.starts[run];
-        for (Filter& filter : filters_) filter.reset(start);
-        ++run;
-        ++result_.runs;
+      start_runs(t);
+      if (last < block.last_actions.size() && block.last_actions[last] == t) {
+        ++last;  // nothing was seen of what it led to
+        continue;
       }
       add_row(block, t);
     }
-    result_.rows += static_cast<std::int64_t>(block.rows.size());
+    start_runs(block.rows.size());  // runs without rows
   }
 
   FileScore finish() {
@@ -125,11 +141,28 @@ class Scorer {
   }
 
  private:
+  void start_run(const RunStart& start) {
+    ++result_.runs;
+    if (start.first() == nullptr) {
+      for (Filter& filter : filters_) filter.reset(start);
+    } else {
+      score(start.first()->observation != kMissing,
+            [&](Filter& filter) { return filter.reset(start); });
+    }
+  }
+
   void add_row(const LogBlock& block, std::size_t t) {
-    const bool seen =
-        block.rows.observations[t] != kMissing || (!block.known.empty() && block.known[t] >= 0);
+    const bool known = !block.known.empty() && block.known[t] >= 0;
+    score(known || block.rows.observations[t] != kMissing,
+          [&](Filter& filter) { return filter.update(block, t); });
+  }
+
+  // A row whose probability `take` returns when a filter takes it in; `seen`: it tells something.
+  template <class Take>
+  void score(bool seen, const Take& take) {
+    ++result_.rows;
     for (std::size_t m = 0; m < filters_.size(); ++m) {
-      const double probability = filters_[m].update(block, t);
+      const double probability = take(filters_[m]);
       if (!seen) continue;
       if (!(probability > 0.0)) ++result_.impossible[m];
       current_.sums[m] += std::log(probability);
@@ -189,10 +222,11 @@ ScoreMean mean_of(const std::vector<Batch>& batches, const Sum& sum) {
 
 void check_alike(const Pomdp& model, const Pomdp& first) {
   static_cast<void>(model.transition());  // throws when unknown
-  OAS_REQUIRE(model.actions() == first.actions() && model.observations() == first.observations() &&
-                  model.timing() == first.timing(),
-              "the models to compare differ in actions, observations or timing: {} against {}",
-              model.brief(), first.brief());
+  OAS_REQUIRE(
+      model.actions() == first.actions() && model.observations() == first.observations() &&
+          model.timing() == first.timing() && model.rows() == first.rows(),
+      "the models to compare differ in actions, observations, timing or rows: {} against {}",
+      model.brief(), first.brief());
 }
 
 template <class Filter, class Model>
@@ -203,6 +237,7 @@ LogScore score_with(std::span<const Model> models, std::span<const std::string> 
   std::vector<FileScore> files(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     LogReader reader(paths[i], models.front(), options);
+    reader.set_rows(LogRows::all);
     Scorer<Filter> scorer(models);
     for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
       scorer.add(block);

@@ -28,10 +28,37 @@ using Advance = std::function<void(std::size_t steps, PlayedBlock& block)>;
 // Starts the run of the given number.
 using MakeLoop = std::function<Advance(std::uint32_t run)>;
 
+// Makes reading-first rows of those of timing `after`: every row gets the reading of the row
+// before, and the last one waits for the next block.
+class ShiftedReadings {
+ public:
+  explicit ShiftedReadings(const FirstReading& first)
+      : observation_(first.observation), reading_(first.reading) {}
+
+  void shift(PlayedBlock& block) {
+    std::vector<Observation>& seen = block.rows.observations;
+    seen.insert(seen.begin(), observation_);
+    observation_ = seen.back();
+    seen.pop_back();
+    std::vector<double>& readings = block.readings;
+    readings.insert(readings.begin(), reading_.begin(), reading_.end());
+    const auto end = readings.end() - static_cast<std::ptrdiff_t>(reading_.size());
+    reading_.assign(end, readings.end());
+    readings.erase(end, readings.end());
+  }
+
+ private:
+  Observation observation_;
+  std::vector<double> reading_;
+};
+
 template <class Loop>
 Advance advance_of(Loop loop) {
   const auto shared = std::make_shared<Loop>(std::move(loop));
-  return [shared](std::size_t steps, PlayedBlock& block) {
+  std::shared_ptr<ShiftedReadings> readings;
+  const RunStart start = shared->start();
+  if (start.first() != nullptr) readings = std::make_shared<ShiftedReadings>(*start.first());
+  return [shared, readings](std::size_t steps, PlayedBlock& block) {
     block.rows.clear();
     block.readings.clear();
     if constexpr (std::is_same_v<Loop, ContinuousLoop>) {
@@ -39,6 +66,7 @@ Advance advance_of(Loop loop) {
     } else {
       shared->advance(steps, block.rows);
     }
+    if (readings) readings->shift(block);
   };
 }
 
@@ -123,6 +151,10 @@ void check_player(const AnyModel& any, const PlanPlayer& planned) {
   const auto* const model = std::get_if<Pomdp>(&any);
   OAS_REQUIRE(model != nullptr,
               "plans are for finite observations; oas discretise makes such a model");
+  const Pomdp& keeps_belief = planned.filter ? *planned.filter : planned.plan.model;
+  OAS_REQUIRE(!model->reading_first() || keeps_belief.first_observation(),
+              "rows are reading-first, and the model that keeps the plan's beliefs has no "
+              "first_observation: plan for a model whose rows are reading-first");
   OAS_REQUIRE(model->num_actions() == planned.plan.model.num_actions() &&
                   model->num_observations() == planned.plan.model.num_observations(),
               "the plan was made for {}, not for {}", planned.plan.model.brief(), model->brief());

@@ -42,7 +42,8 @@ struct SimulatedLog {
 
 /// Lets a policy or a plan play and writes a log (LogWriter). Run r uses the streams (seed, r, ·).
 /// Runs are simulated side by side and written in their order: same bytes for any number of
-/// threads, in constant memory.
+/// threads, in constant memory. Where rows are reading-first, the first reading comes before the
+/// first action, and what the last action of a run led to is not written.
 SimulatedLog simulate_log(const AnyModel& model, const LogSimulationOptions& options,
                           const std::string& path, Parallelism parallelism = {},
                           const RowsRead& progress = {});

@@ -1,5 +1,7 @@
 #include "oas/jobs/logged_runs.hpp"
 
+#include <optional>
+
 namespace oas {
 
 namespace {
@@ -15,30 +17,36 @@ void append_part(const std::vector<double>& column, std::size_t t, std::size_t r
 }  // namespace
 
 void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive) {
-  LoggedRun run;
-  const auto finish = [&] {
-    if (!run.actions.empty()) receive(run);
-    run = {};
-  };
+  reader.set_rows(LogRows::all);
+  std::optional<LoggedRun> run;
   for (LogBlock block; reader.read_block(block, 1 << 16);) {
     std::size_t next = 0;
-    for (std::size_t t = 0; t < block.rows.size(); ++t) {
-      if (next < block.run_starts.size() && block.run_starts[next] == t) {
-        finish();
-        if (!block.run_names.empty()) run.name = block.run_names[next];
-        if (!block.first_steps.empty()) run.first_step = block.first_steps[next];
-        if (!block.starts.empty()) run.start = block.starts[next];
-        ++next;
+    const auto start_runs = [&](std::size_t t) {
+      for (; next < block.run_starts.size() && block.run_starts[next] == t; ++next) {
+        if (run) receive(*run);
+        run.emplace();
+        if (!block.run_names.empty()) run->name = block.run_names[next];
+        if (!block.first_steps.empty()) run->first_step = block.first_steps[next];
+        if (!block.starts.empty()) run->start = block.starts[next];
       }
-      run.actions.push_back(block.rows.actions[t]);
-      run.observations.push_back(block.rows.observations[t]);
-      if (!block.rows.rewards.empty()) run.rewards.push_back(block.rows.rewards[t]);
-      append_part(block.readings, t, block.rows.size(), run.readings);
-      append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
-      if (!block.known.empty()) run.known.push_back(block.known[t]);
+    };
+    std::size_t last = 0;
+    for (std::size_t t = 0; t < block.rows.size(); ++t) {
+      start_runs(t);
+      run->actions.push_back(block.rows.actions[t]);
+      run->observations.push_back(block.rows.observations[t]);
+      if (!block.rows.rewards.empty()) run->rewards.push_back(block.rows.rewards[t]);
+      append_part(block.readings, t, block.rows.size(), run->readings);
+      append_part(block.likelihoods, t, block.rows.size(), run->likelihoods);
+      if (!block.known.empty()) run->known.push_back(block.known[t]);
+      if (last < block.last_actions.size() && block.last_actions[last] == t) {
+        run->last_action = true;
+        ++last;
+      }
     }
+    start_runs(block.rows.size());  // runs without rows
   }
-  finish();
+  if (run) receive(*run);
 }
 
 }  // namespace oas

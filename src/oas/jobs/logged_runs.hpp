@@ -22,9 +22,18 @@ struct LoggedRun {
   std::string name;                 ///< empty: the log gives none
   std::int64_t first_step = 0;      ///< not 0 where a unit goes on after a gap
   RunStart start;
+  /// The last row is the last action of rows that are reading-first, of which nothing was seen.
+  bool last_action = false;
+
+  /// Rows as the log counts them.
+  [[nodiscard]] std::int64_t rows() const {
+    const bool one_more = start.first() != nullptr && !last_action;
+    return static_cast<std::int64_t>(actions.size()) + (one_more ? 1 : 0);
+  }
 };
 
-/// Calls `receive` with each run, when all its rows are there; they are held one at a time.
+/// Reads with LogRows::all. Calls `receive` with each run, when all its rows are there; they are
+/// held one at a time.
 void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive);
 
 }  // namespace oas

@@ -47,6 +47,9 @@ class AnyAgent {
   template <LearningAgent T>
   explicit AnyAgent(T agent) : held_(std::make_unique<Holder<T>>(std::move(agent))) {}
 
+  /// What is read before the first action, where rows are reading-first. Throws InvalidArgument
+  /// when the agent has no begin().
+  void begin(Observation first) { held_->begin(first); }
   [[nodiscard]] Choice act(Rng& rng) { return held_->act(rng); }
   void observe(Observation observation) { held_->observe(observation); }
   void probabilities(std::span<double> out) { held_->probabilities(out); }
@@ -62,6 +65,7 @@ class AnyAgent {
  private:
   struct Interface {
     virtual ~Interface() = default;
+    virtual void begin(Observation first) = 0;
     virtual Choice act(Rng& rng) = 0;
     virtual void observe(Observation observation) = 0;
     virtual void probabilities(std::span<double> out) = 0;
@@ -80,6 +84,15 @@ class AnyAgent {
 template <class T>
 struct AnyAgent::Holder final : AnyAgent::Interface {
   explicit Holder(T held) : agent(std::move(held)) {}
+  void begin(Observation first) override {
+    if constexpr (Begins<T>) {
+      agent.begin(first);
+    } else {
+      throw InvalidArgument(fmt::format(
+          "this agent cannot be told what is read before its first action (observation {})",
+          first.value()));
+    }
+  }
   Choice act(Rng& rng) override { return agent.act(rng); }
   void observe(Observation observation) override { agent.observe(observation); }
   void probabilities(std::span<double> out) override { agent.probabilities(out); }

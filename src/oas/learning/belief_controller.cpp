@@ -46,7 +46,11 @@ void BeliefController::take_over(const TransitionModel& transition) {
   const Pomdp model = sensors_.with_transition(transition);
   look_ahead_.emplace(model, solver_.grid(), bias_);
   filter_.emplace(model);
-  if (recent_.size() == kHistory) filter_->reset(Belief::uniform(model.num_states()));
+  if (recent_.size() == kHistory) {
+    filter_->reset(Belief::uniform(model.num_states()));
+  } else if (first_ != kMissing) {
+    filter_->begin(first_);
+  }
   for (const Row& row : recent_) filter_->update(row.action, row.observation);
   greedy_.reset();
 }
@@ -75,6 +79,15 @@ void BeliefController::probabilities(double floor, std::span<double> out) {
   if (ready()) out[static_cast<std::size_t>(greedy())] = 1.0 - (num_actions - 1) * floor;
 }
 
+void BeliefController::begin(Observation first) {
+  OAS_REQUIRE(sensors_.first_observation().has_value(),
+              "an agent is told a first reading, and its model has no first_observation");
+  check_observation(first, sensors_.num_observations());
+  first_ = first;
+  if (filter_ && first != kMissing) filter_->begin(first);
+  greedy_.reset();
+}
+
 void BeliefController::observe(Action action, Observation observation) {
   check_action(action, sensors_.num_actions());
   check_observation(observation, sensors_.num_observations());
@@ -97,6 +110,7 @@ Json BeliefController::save() const {
     rows.push_back(row.observation.value());
   }
   state["recent"] = std::move(rows);
+  if (first_ != kMissing) state["first"] = first_.value();
   if (ready()) {
     state["transition"] =
         std::vector<double>(transition_->values().begin(), transition_->values().end());
@@ -107,7 +121,8 @@ Json BeliefController::save() const {
 }
 
 void BeliefController::load(const JsonView& state) {
-  constexpr std::array<std::string_view, 4> kKeys = {"recent", "transition", "bias", "belief"};
+  constexpr std::array<std::string_view, 5> kKeys = {"recent", "first", "transition", "bias",
+                                                     "belief"};
   state.require_keys(kKeys);
   const int num_states = sensors_.num_states();
   const auto rows =
@@ -117,6 +132,12 @@ void BeliefController::load(const JsonView& state) {
   }
   recent_.clear();
   for (const detail::SavedRow& row : rows) recent_.push_back({row.action, row.observation});
+  first_ = kMissing;
+  if (state.has("first")) {
+    if (!sensors_.first_observation()) state.at("first").fail("the model has no first_observation");
+    first_ =
+        Observation{detail::saved_integer(state.at("first"), 0, sensors_.num_observations() - 1)};
+  }
   transition_.reset();
   look_ahead_.reset();
   filter_.reset();

@@ -44,6 +44,11 @@ class BeliefController {
   [[nodiscard]] Choice act(double floor, Rng& rng);
   /// The probabilities with which act() draws; A numbers.
   void probabilities(double floor, std::span<double> out);
+  /// What is read before the first row, where rows are reading-first. Throws InvalidArgument when
+  /// the sensors have no first_observation, or not this observation.
+  void begin(Observation first);
+  /// kMissing: nothing was read then.
+  [[nodiscard]] Observation first() const { return first_; }
   /// Takes in one row, without evidence where the observation is kMissing. Throws InvalidArgument
   /// on an index that does not exist, and has changed nothing then.
   void observe(Action action, Observation observation);
@@ -70,6 +75,7 @@ class BeliefController {
   std::optional<BeliefFilter> filter_;
   std::optional<int> greedy_;  // at the current belief, when it was asked for
   std::deque<Row> recent_;
+  Observation first_ = kMissing;
 };
 
 }  // namespace oas

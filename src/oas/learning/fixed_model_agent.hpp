@@ -40,6 +40,7 @@ class FixedModelAgent {
   /// Greedy on the next reward under a belief filtered with uniform dynamics: knows no dynamics.
   static FixedModelAgent myopic(const Pomdp& sensors, double floor);
 
+  void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
   void probabilities(std::span<double> out);
@@ -60,6 +61,7 @@ class UniformAgent {
  public:
   UniformAgent(int num_actions, int num_observations)
       : policy_(num_actions), num_actions_(num_actions), num_observations_(num_observations) {}
+  void begin(Observation first) { observe(first); }
   [[nodiscard]] Choice act(Rng& rng) { return policy_.act(rng); }
   void observe(Observation observation);
   void probabilities(std::span<double> out) {

@@ -55,6 +55,8 @@ class OasUcrl {
   /// on bad options, or on sensors that cannot tell the states apart.
   explicit OasUcrl(const Pomdp& sensors, const OasUcrlOptions& options = {});
 
+  /// A first reading, where rows are reading-first: for the belief; no sample is made of it.
+  void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
   void probabilities(std::span<double> out);

@@ -82,6 +82,17 @@ std::optional<Action> PooledUcrl::overdue() const {
   return Action{static_cast<int>(rarest - plays_.begin())};
 }
 
+void PooledUcrl::begin(Observation first) {
+  controller_.begin(first);
+  start_likelihood();
+}
+
+void PooledUcrl::start_likelihood() {
+  if (!likelihood_ || controller_.first() == kMissing) return;
+  const ObservationModel& sensor = *controller_.sensors().first_observation();
+  likelihood_->start_run(RunStart().with(first_reading(sensor, controller_.first())));
+}
+
 void PooledUcrl::observe(Observation observation) {
   check_observation(observation, controller_.sensors().num_observations());
   // First, since it refuses an observation that no state emits; nothing has changed then.
@@ -239,6 +250,7 @@ void PooledUcrl::load(const JsonView& state) {
       saved.fail(fmt::format("{} rows after {} steps", rows.size(), step_));
     }
     likelihood_->clear();
+    start_likelihood();
     for (const detail::SavedRow& row : rows) likelihood_->append(row.action, row.observation);
   }
   last_estimate_.reset();

@@ -107,6 +107,8 @@ class PooledUcrl {
   /// on bad options, and on sensors that cannot tell the states apart where moments are used.
   explicit PooledUcrl(const Pomdp& sensors, const PooledUcrlOptions& options = {});
 
+  /// A first reading, where rows are reading-first: for the belief and the likelihood.
+  void begin(Observation first);
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
   void probabilities(std::span<double> out);
@@ -122,6 +124,7 @@ class PooledUcrl {
   };
 
   void start_episode();
+  void start_likelihood();
   [[nodiscard]] std::int64_t length_after(std::int64_t step) const;
   void load_schedule(const JsonView& state);
   void load_seed(const JsonView& state);

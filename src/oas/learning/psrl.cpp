@@ -51,6 +51,7 @@ Choice Psrl::act(Rng& rng) {
   if (!posterior_) {
     rng_.emplace(StreamKey{rng.bits(), 0, Role::agent});
     posterior_.emplace(make_posterior(*rng_));
+    if (controller_.first() != kMissing) posterior_->start_run(controller_.first());
   }
   if (schedule_.over()) start_episode();
   last_ = controller_.act(floor_, rng);

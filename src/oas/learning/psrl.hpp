@@ -53,6 +53,8 @@ class Psrl {
   /// the particles are not used.
   Psrl(const Pomdp& sensors, const PsrlOptions& options, std::vector<TransitionModel> candidates);
 
+  /// A first reading, where rows are reading-first: for the beliefs of all particles.
+  void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
   void probabilities(std::span<double> out);

@@ -81,6 +81,8 @@ class Seeu {
   /// on bad options, or on sensors that cannot tell the states apart.
   explicit Seeu(const Pomdp& sensors, const SeeuOptions& options = {});
 
+  /// A first reading, where rows are reading-first: for the belief; no sample is made of it.
+  void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
   void probabilities(std::span<double> out);

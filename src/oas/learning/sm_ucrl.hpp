@@ -71,6 +71,8 @@ class SmUcrl {
   /// on bad options, sensors that cannot tell the states apart, or too many different triples.
   explicit SmUcrl(const Pomdp& sensors, const SmUcrlOptions& options = {});
 
+  /// A first reading comes with no action, so the table of memoryless policies has no entry for it.
+  void begin(Observation /*first*/) {}
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
   void probabilities(std::span<double> out);

@@ -90,7 +90,8 @@ std::vector<RowPart> LogFiles::parts(Parallelism parallelism) const {
   std::vector<std::int64_t> runs(paths_.size(), 1);
   parallel_for(paths_.size(), parallelism, [&](std::size_t i) {
     LogReader reader = open_(paths_[i]);
-    if (reader.has_run() || reader.has_time()) runs[i] = count_runs(reader);
+    if (reader.has_run() || reader.has_time() || reader.reading_first())
+      runs[i] = count_runs(reader);
   });
   std::vector<RowPart> parts;
   std::int64_t first_run = 0;

@@ -46,6 +46,8 @@ class LabelSet {
                 detail::shown(*labels_.begin()), detail::shown(text));
   }
 
+  void allow_empty() { may_be_empty_ = true; }
+
   [[nodiscard]] Labels labels() const {
     OAS_REQUIRE(!labels_.empty(), "column {} is empty throughout", kind_);
     if (!all_digits(*labels_.begin())) return {{labels_.begin(), labels_.end()}, kind_};
@@ -66,7 +68,9 @@ class LabelSet {
 
 class LabelScanner {
  public:
-  explicit LabelScanner(const LogOptions& options) : names_(options.columns) {}
+  explicit LabelScanner(const LogOptions& options) : names_(options.columns) {
+    if (!options.rows.empty()) set_rows(parse_rows(options.rows));
+  }
 
   void scan(const std::string& path) {
     OAS_REQUIRE(
@@ -93,7 +97,7 @@ class LabelScanner {
   }
 
   [[nodiscard]] LogLabels finish() const {
-    return {actions_.labels(), observations_.labels(), states_.labels(), timing_};
+    return {actions_.labels(), observations_.labels(), states_.labels(), timing_, rows_of_log_};
   }
 
  private:
@@ -120,21 +124,21 @@ class LabelScanner {
   }
 
   void add_comment(std::string_view text) {
-    const auto fits = [&](Timing timing) {
-      try {
-        detail::check_comment(text, timing);
-        return true;
-      } catch (const InvalidArgument&) {
-        return false;
-      }
-    };
-    const bool before = fits(Timing::before);
-    if (before == fits(Timing::after))
-      return;  // some other comment, or one that the reader refuses
-    const Timing timing = before ? Timing::before : Timing::after;
-    OAS_REQUIRE(timing_.value_or(timing) == timing,
-                "timing {} in this file, the other in one before it", to_string(timing));
-    timing_ = timing;
+    const std::optional<detail::RowComment> comment = detail::parse_comment(text);
+    if (!comment) return;
+    OAS_REQUIRE(timing_.value_or(comment->timing) == comment->timing,
+                "timing {} in this file, the other in one before it", to_string(comment->timing));
+    OAS_REQUIRE(rows_of_log_.value_or(comment->rows) == comment->rows,
+                "the rows are {} in this file, not as --rows or a file before it says",
+                to_string(comment->rows));
+    timing_ = comment->timing;
+    set_rows(comment->rows);
+  }
+
+  // The last row of a run that is reading-first may have no action.
+  void set_rows(Rows rows) {
+    rows_of_log_ = rows;
+    if (rows == Rows::reading_first) actions_.allow_empty();
   }
 
   ColumnNames names_;
@@ -142,6 +146,7 @@ class LabelScanner {
   LabelSet observations_{"observation", true};
   LabelSet states_{"state", true};
   std::optional<Timing> timing_;
+  std::optional<Rows> rows_of_log_;
   std::vector<HeaderColumn> columns_;
   std::int64_t rows_ = 0;  // of this file
   std::string scratch_;

@@ -16,6 +16,7 @@ struct LogLabels {
   Labels observations;
   Labels states;
   std::optional<Timing> timing;  ///< from a line "# oas-log/1 timing=…", if there is one
+  std::optional<Rows> rows;      ///< from there too
 };
 
 /// Collects the labels of the columns action, observation and state over all files: names in

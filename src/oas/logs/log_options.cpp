@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
 #include "oas/logs/detail/log_header.hpp"
+#include "oas/model/timing.hpp"
 
 namespace oas {
 
@@ -110,6 +111,7 @@ std::string shown_seconds(double seconds) {
 void LogOptions::validate() const {
   static_cast<void>(ColumnNames(columns));
   static_cast<void>(Gaps(gaps));
+  if (!rows.empty()) static_cast<void>(parse_rows(rows));
   if (step.empty()) return;
   try {
     static_cast<void>(parse_duration(step));

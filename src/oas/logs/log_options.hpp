@@ -62,6 +62,7 @@ struct LogOptions {
   std::string columns = {};   ///< see ColumnNames; empty: the names of the format
   std::string step = {};      ///< a Duration; empty: the one difference of all times
   std::string gaps = {};      ///< see Gaps; empty: error
+  std::string rows = {};      ///< action-first or reading-first; empty: as the model says
   bool known_states = false;  ///< column `state` is evidence; see LogReader
   bool interleaved = false;   ///< sort units apart from the first row on
 
@@ -76,6 +77,10 @@ struct LogOptions {
     fields.text("gaps", gaps,
                 "what to make of steps without a row: error (the default), action=NAME, repeat "
                 "(rows without observation), new-run (from an unknown state)");
+    fields.choice("rows", rows, {"", "action-first", "reading-first"},
+                  "how rows are written: an action, then what was seen (action-first), or what was "
+                  "read, then the action chosen knowing it (reading-first); default: as the model "
+                  "says");
     fields("interleaved", interleaved,
            "sort units apart from the first row on, also where they begin to mix late");
   }

@@ -8,6 +8,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
+#include "oas/logs/detail/reading_first.hpp"
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/sorted_rows.hpp"
 
@@ -18,6 +19,12 @@ using detail::LogColumn;
 namespace {
 
 constexpr std::size_t kRowsAhead = 1 << 16;
+
+// The model with rows as the options say.
+template <class Model>
+Model as_read(const Model& model, const LogOptions& options) {
+  return options.rows.empty() ? model : model.with_rows(parse_rows(options.rows));
+}
 
 // Rows first … first+count-1 of a block as it came from the parser.
 void copy_rows(const LogBlock& from, std::size_t first, std::size_t count, LogBlock& to) {
@@ -50,6 +57,7 @@ void LogBlock::clear() {
   first_steps.clear();
   readings.clear();
   likelihoods.clear();
+  last_actions.clear();
   known.clear();
 }
 
@@ -69,6 +77,9 @@ class LogReader::Impl {
       : parser_(std::move(bytes), name, model, continuous,
                 (options.validate(), ColumnNames(options.columns))) {
     require_columns(options);
+    if (model.reading_first()) {
+      reading_first_.emplace(parser_, model, continuous, options.known_states);
+    }
     if (parser_.has(LogColumn::run) || parser_.has(LogColumn::time) || options.known_states) {
       sorted_.emplace(parser_, model, continuous == nullptr, options);
     }
@@ -78,7 +89,12 @@ class LogReader::Impl {
   bool read_block(LogBlock& block, std::size_t max_rows);
 
   [[nodiscard]] bool has(LogColumn column) const { return parser_.has(column); }
+  void set_rows(LogRows rows) { rows_ = rows; }
+  [[nodiscard]] bool reading_first() const { return reading_first_.has_value(); }
   [[nodiscard]] long line_of(std::size_t row) const {
+    return shifts() ? reading_first_->line_of(row) : file_line_of(row);
+  }
+  [[nodiscard]] long file_line_of(std::size_t row) const {
     return sorting_ ? sorted_->line_of(row) : first_line_ + static_cast<long>(row);
   }
   [[nodiscard]] long line() const { return parser_.line(); }
@@ -86,6 +102,8 @@ class LogReader::Impl {
   [[nodiscard]] const std::string& name() const { return parser_.name(); }
 
  private:
+  [[nodiscard]] bool shifts() const { return reading_first_ && rows_ != LogRows::as_written; }
+  bool read_rows(LogBlock& block, std::size_t max_rows);
   void require_columns(const LogOptions& options) const;
   void look_ahead(std::size_t max_rows);
   void read_in_order(LogBlock& block, std::size_t max_rows);
@@ -95,7 +113,9 @@ class LogReader::Impl {
   std::size_t ahead_used_ = 0;                // rows of these that were handed out
   long first_line_ = 0;                       // of the last block, if rows are not sorted
   std::optional<detail::SortedRows> sorted_;  // where rows may have to be sorted
-  bool at_once_ = false;                      // and certainly have to be
+  std::optional<detail::ReadingFirst> reading_first_;
+  LogRows rows_ = LogRows::complete;
+  bool at_once_ = false;  // and certainly have to be
   bool sorting_ = false;
   std::size_t rows_read_ = 0;
 };
@@ -149,6 +169,15 @@ void LogReader::Impl::read_in_order(LogBlock& block, std::size_t max_rows) {
 
 bool LogReader::Impl::read_block(LogBlock& block, std::size_t max_rows) {
   OAS_REQUIRE(max_rows >= 1, "max_rows is 0; it must be at least 1");
+  if (!shifts()) return read_rows(block, max_rows);
+  return reading_first_->read(
+      block, max_rows, rows_ == LogRows::all,
+      [&](LogBlock& raw) { return read_rows(raw, kRowsAhead); },
+      [&](std::size_t row) { return file_line_of(row); });
+}
+
+// Rows as they stand in the file, sorted where they have to be.
+bool LogReader::Impl::read_rows(LogBlock& block, std::size_t max_rows) {
   block.clear();
   if (!sorting_) {
     if (rows_read_ == 0 && !at_once_ && parser_.has(LogColumn::run)) look_ahead(max_rows);
@@ -172,15 +201,20 @@ LogReader::LogReader(const std::string& path, const Pomdp& model, const LogOptio
 
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
                      const LogOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(bytes), name, model, nullptr, options)) {}
+    : impl_(std::make_unique<Impl>(std::move(bytes), name, as_read(model, options), nullptr,
+                                   options)) {}
 
 LogReader::LogReader(const std::string& path, const ContinuousPomdp& model,
                      const LogOptions& options)
     : LogReader(open_bytes(path), input_name(path), model, options) {}
 
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
-                     const ContinuousPomdp& model, const LogOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(bytes), name, model.chain(), &model, options)) {}
+                     const ContinuousPomdp& model, const LogOptions& options) {
+  const ContinuousPomdp read = as_read(model, options);
+  impl_ = std::make_unique<Impl>(std::move(bytes), name, read.chain(), &read, options);
+}
+
+void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
 
 LogReader::~LogReader() = default;
 LogReader::LogReader(LogReader&& other) noexcept = default;
@@ -190,6 +224,7 @@ bool LogReader::read_block(LogBlock& block, std::size_t max_rows) {
   return impl_->read_block(block, max_rows);
 }
 
+bool LogReader::reading_first() const { return impl_->reading_first(); }
 bool LogReader::has_run() const { return impl_->has(LogColumn::run); }
 bool LogReader::has_propensity() const { return impl_->has(LogColumn::propensity); }
 bool LogReader::has_reward() const { return impl_->has(LogColumn::reward); }

@@ -15,6 +15,14 @@
 
 namespace oas {
 
+/// What LogReader makes of rows that are reading-first, beside those that have both an action and
+/// what it led to.
+enum class LogRows {
+  complete,    ///< nothing: for those who learn; a run of one row is left out
+  all,         ///< the last action of a run as a row without observation; runs may have no row
+  as_written,  ///< the rows of the file as they stand there; an action may be -1
+};
+
 /// Some consecutive rows of a log.
 struct LogBlock {
   Trajectory rows;                      ///< columns that the log does not have are empty
@@ -27,6 +35,8 @@ struct LogBlock {
   /// rows.observations such a row has kMissing, the others 0. Empty for finite observations.
   std::vector<double> readings;
   std::vector<double> likelihoods;
+  /// With LogRows::all, rows that hold only the last action of a run whose rows are reading-first.
+  std::vector<std::size_t> last_actions;
   /// With LogOptions::known_states: the state that emitted the row's observation; -1: unknown.
   std::vector<State> known;
 
@@ -67,6 +77,11 @@ struct LogBlock {
 /// Times: with a column `time` units are sorted apart too. Times of a unit must grow by multiples
 /// of the step; what to make of the steps without row, gaps, LogOptions says.
 ///
+/// Reading-first rows (the model's Rows, or LogOptions::rows) hold the reading of a state and the
+/// action that was chosen there knowing it. They come out as rows of timing `after`: action and the
+/// next row's reading, with propensity, reward and state of the action's row; the first reading of
+/// a run stands in its RunStart. The last row of a run may have no action, propensity and reward.
+///
 /// Known states: with LogOptions::known_states what the column `state` knows enters `likelihoods`,
 /// which there are then for finite observations too. `state` is the state in which the row's action
 /// was taken. In timing `before` the row's observation comes from it; in `after` that of the row
@@ -98,9 +113,14 @@ class LogReader {
   LogReader& operator=(LogReader&& other) noexcept;
 
   /// Puts the next rows, at least 1 and at most `max_rows` >= 1, into `block`. False at the end,
-  /// with an empty block. All blocks but the last hold `max_rows`.
+  /// with an empty block. All blocks but the last hold `max_rows`; with LogRows::all the last one
+  /// may hold runs without rows only.
   [[nodiscard]] bool read_block(LogBlock& block, std::size_t max_rows);
 
+  /// Before the first block is read. Does nothing where rows are action-first.
+  void set_rows(LogRows rows);
+
+  [[nodiscard]] bool reading_first() const;
   [[nodiscard]] bool has_run() const;
   [[nodiscard]] bool has_propensity() const;
   [[nodiscard]] bool has_reward() const;
@@ -111,7 +131,7 @@ class LogReader {
   /// The line of a row of the last block.
   [[nodiscard]] long line_of(std::size_t row) const;
   [[nodiscard]] long line() const;              ///< lines read so far
-  [[nodiscard]] std::size_t rows_read() const;  ///< rows read so far
+  [[nodiscard]] std::size_t rows_read() const;  ///< rows of the file so far, and of gaps
   [[nodiscard]] const std::string& name() const;
 
  private:

@@ -28,7 +28,8 @@ class LogWriter::Impl {
   void commit();
 
  private:
-  void write_header(Timing timing);
+  void write_header(const Pomdp& model);
+  [[nodiscard]] std::string observation_names() const;
   void check_block(const Trajectory& block, std::size_t readings, long run) const;
   void set_run(long run, std::optional<std::string_view> name);
   char* append_row(const Trajectory& block, std::span<const double> reading, std::size_t row,
@@ -36,7 +37,11 @@ class LogWriter::Impl {
   char* append_reading(std::span<const double> reading, char* out);
   void flush();
 
+  char* append_observation(Observation observation, std::span<const double> reading, char* out);
+  char* append_chosen(const Trajectory& block, std::size_t row, char* out);
+
   LogColumns columns_;
+  bool reading_first_;
   std::size_t dimension_;
   std::unique_ptr<ByteSink> sink_;
   LabelText actions_;
@@ -57,8 +62,9 @@ class LogWriter::Impl {
 LogWriter::Impl::Impl(const std::string& path, const Pomdp& model, int dimension,
                       LogColumns columns)
     : columns_(columns),
+      reading_first_(model.reading_first()),
       dimension_(static_cast<std::size_t>(dimension)),
-      actions_(model.actions(), "action", false),
+      actions_(model.actions(), "action", reading_first_),
       observations_(model.observations(), "observation", true),
       states_(model.states(), "state", true),
       buffer_(detail::LineBuffer::kMaxLine) {
@@ -71,17 +77,21 @@ LogWriter::Impl::Impl(const std::string& path, const Pomdp& model, int dimension
               "row may need {} bytes, the limit is {}",
               longest_row_, buffer_.size());
   sink_ = open_output(path);
-  write_header(model.timing());
+  write_header(model);
 }
 
-void LogWriter::Impl::write_header(Timing timing) {
-  std::string text = fmt::format("# oas-log/1 timing={}\n", to_string(timing));
+std::string LogWriter::Impl::observation_names() const {
+  if (dimension_ <= 1) return "observation";
+  std::string text = "observation_1";
+  for (std::size_t i = 1; i < dimension_; ++i) text += fmt::format(",observation_{}", i + 1);
+  return text;
+}
+
+void LogWriter::Impl::write_header(const Pomdp& model) {
+  std::string text = fmt::format("# oas-log/1 timing={}{}\n", to_string(model.timing()),
+                                 reading_first_ ? " rows=reading-first" : "");
   if (columns_.run) text += "run,";
-  text += "action";
-  if (dimension_ <= 1) text += ",observation";
-  for (std::size_t i = 0; dimension_ > 1 && i < dimension_; ++i) {
-    text += fmt::format(",observation_{}", i + 1);
-  }
+  text += reading_first_ ? observation_names() + ",action" : "action," + observation_names();
   if (columns_.propensity) text += ",propensity";
   if (columns_.reward) text += ",reward";
   if (columns_.state) text += ",state";
@@ -140,30 +150,46 @@ char* LogWriter::Impl::append_reading(std::span<const double> reading, char* out
   return out;
 }
 
+char* LogWriter::Impl::append_observation(Observation observation, std::span<const double> reading,
+                                          char* out) {
+  if (dimension_ == 0) return observations_.append(observation, out);
+  if (observation != kMissing) return append_reading(reading, out);
+  for (std::size_t i = 1; i < dimension_; ++i) *out++ = ',';
+  return out;
+}
+
+// Propensity and reward, which belong to the action: empty where there is none.
+char* LogWriter::Impl::append_chosen(const Trajectory& block, std::size_t row, char* out) {
+  const bool chosen = block.actions[row] >= 0;
+  if (columns_.propensity) {
+    const double propensity = block.propensities[row];
+    OAS_REQUIRE(!chosen || (propensity > 0.0 && propensity <= 1.0),
+                "propensity {} is not in (0, 1]", propensity);
+    *out++ = ',';
+    if (chosen) out = propensities_.append(propensity, out);
+  }
+  if (columns_.reward) {
+    OAS_REQUIRE(!chosen || std::isfinite(block.rewards[row]), "reward {} is not finite",
+                block.rewards[row]);
+    *out++ = ',';
+    if (chosen) out = rewards_.append(block.rewards[row], out);
+  }
+  return out;
+}
+
 char* LogWriter::Impl::append_row(const Trajectory& block, std::span<const double> reading,
                                   std::size_t row, char* out) {
   out += run_cell_.copy(out, run_cell_.size());
-  out = actions_.append(block.actions[row], out);
-  *out++ = ',';
-  if (dimension_ == 0) {
-    out = observations_.append(block.observations[row], out);
-  } else if (block.observations[row] != kMissing) {
-    out = append_reading(reading, out);
+  if (reading_first_) {
+    out = append_observation(block.observations[row], reading, out);
+    *out++ = ',';
+    out = actions_.append(block.actions[row], out);
   } else {
-    for (std::size_t i = 1; i < dimension_; ++i) *out++ = ',';
-  }
-  if (columns_.propensity) {
-    const double propensity = block.propensities[row];
-    OAS_REQUIRE(propensity > 0.0 && propensity <= 1.0, "propensity {} is not in (0, 1]",
-                propensity);
+    out = actions_.append(block.actions[row], out);
     *out++ = ',';
-    out = propensities_.append(propensity, out);
+    out = append_observation(block.observations[row], reading, out);
   }
-  if (columns_.reward) {
-    OAS_REQUIRE(std::isfinite(block.rewards[row]), "reward {} is not finite", block.rewards[row]);
-    *out++ = ',';
-    out = rewards_.append(block.rewards[row], out);
-  }
+  out = append_chosen(block, row, out);
   if (columns_.state) {
     *out++ = ',';
     out = states_.append(block.states[row], out);

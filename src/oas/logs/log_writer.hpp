@@ -23,7 +23,9 @@ struct LogColumns {
 /// Writes a log "oas-log/1" that LogReader reads back to the same rows: the timing line, the header
 /// (run, action, observation, propensity, reward, state, those that are there), one line per row.
 /// Names where the model has names, else indices; numbers with the shortest digits that read back
-/// to the same double. The same rows give the same bytes.
+/// to the same double. The same rows give the same bytes. Where rows are reading-first, they are
+/// written as they are given, observation before action, and an action of -1 leaves its cells
+/// empty: rows as LogRows::as_written reads them.
 ///
 /// The ending of the path chooses gzip (.gz) or zstd (.zst); "-" is standard output. The file
 /// appears complete or not at all: without commit() nothing is left behind. A full disk throws

@@ -16,4 +16,9 @@ using AnyModel = std::variant<Pomdp, ContinuousPomdp>;
   return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(model);
 }
 
+/// The same model whose rows are written in this way. Throws as the constructors do.
+[[nodiscard]] inline AnyModel with_rows(const AnyModel& model, Rows rows) {
+  return std::visit([&](const auto& any) { return AnyModel(any.with_rows(rows)); }, model);
+}
+
 }  // namespace oas

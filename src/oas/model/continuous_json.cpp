@@ -15,9 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 11> kContinuousKeys = {
-    "format",     "timing",  "states", "actions",  "observations", "start",
-    "transition", "density", "reward", "discount", "estimate"};
+constexpr std::array<std::string_view, 13> kContinuousKeys = {
+    "format",     "timing",  "rows",          "states", "actions",  "observations", "start",
+    "transition", "density", "first_density", "reward", "discount", "estimate"};
 
 constexpr long kMaxDimension = 64;
 
@@ -137,24 +137,48 @@ int read_dimension(const JsonView& view) {
   return static_cast<int>(value);
 }
 
+void require_size(const JsonView& list, int size, const char* what) {
+  if (!list.is_array() || list.size() != static_cast<std::size_t>(size)) {
+    list.fail(fmt::format("a list of {} entries, one for each {}, is expected", size, what));
+  }
+}
+
+// Whether a list of densities is [state], once for all actions, and not [action][state]: its
+// entries are densities, of vectors perhaps as lists of those of the components.
+bool is_one_for_all_actions(const JsonView& view, int dimension) {
+  if (!view.is_array() || view.size() == 0) return false;
+  const JsonView first = view.at(0);
+  if (!first.is_array()) return first.json().is_object();
+  return dimension > 1 && first.size() == static_cast<std::size_t>(dimension) &&
+         first.at(0).json().is_object() && !is_vector_gaussian(first.at(0));
+}
+
+void read_row(const JsonView& row, int num_states, int dimension,
+              std::vector<VectorDensity>& densities) {
+  require_size(row, num_states, "state");
+  for (int s = 0; s < num_states; ++s) {
+    densities.push_back(read_vector_density(row.at(static_cast<std::size_t>(s)), dimension));
+  }
+}
+
 DensitySensors read_sensors(const JsonView& root, int num_states, int num_actions) {
   const int dimension = read_dimension(root.at("observations"));
   const JsonView view = root.at("density");
-  const auto require_size = [](const JsonView& list, int size, const char* what) {
-    if (!list.is_array() || list.size() != static_cast<std::size_t>(size)) {
-      list.fail(fmt::format("a list of {} entries, one for each {}, is expected", size, what));
-    }
-  };
-  require_size(view, num_actions, "action");
+  const bool shared = is_one_for_all_actions(view, dimension);
+  if (!shared) require_size(view, num_actions, "action");
   std::vector<VectorDensity> densities;
   for (int a = 0; a < num_actions; ++a) {
-    const JsonView row = view.at(static_cast<std::size_t>(a));
-    require_size(row, num_states, "state");
-    for (int s = 0; s < num_states; ++s) {
-      densities.push_back(read_vector_density(row.at(static_cast<std::size_t>(s)), dimension));
-    }
+    read_row(shared ? view : view.at(static_cast<std::size_t>(a)), num_states, dimension,
+             densities);
   }
   return {num_states, num_actions, std::move(densities), "$.density"};
+}
+
+DensitySensors read_first_density(const JsonView& root, int num_states) {
+  std::vector<VectorDensity> densities;
+  read_row(root.at("first_density"), num_states, read_dimension(root.at("observations")),
+           densities);
+  return {num_states, 1, std::move(densities), "$.first_density"};
 }
 
 ContinuousPomdp read_continuous(const JsonView& root) {
@@ -168,6 +192,11 @@ ContinuousPomdp read_continuous(const JsonView& root) {
   } else if (root.has("observations")) {
     root.at("observations").fail("neither \"observation\" nor \"density\" says what is observed");
   }
+  std::optional<DensitySensors> first;
+  if (root.has("first_density")) {
+    if (!sensors) root.at("first_density").fail("a model without \"density\" has no first one");
+    first = read_first_density(root, s);
+  }
   detail::read_dynamics(root, parts);
   if (root.has("reward")) {
     parts.reward = Reward::by_action_state(detail::read_table(root.at("reward"), {a, s}));
@@ -175,7 +204,7 @@ ContinuousPomdp read_continuous(const JsonView& root) {
   const auto size = static_cast<std::size_t>(a) * static_cast<std::size_t>(s);
   parts.observations = Labels(1, "observation");
   parts.sensors = ObservationModel(s, a, 1, std::vector<double>(size, 1.0));
-  return ContinuousPomdp(Pomdp(std::move(parts)), std::move(sensors));
+  return ContinuousPomdp(Pomdp(std::move(parts)), std::move(sensors), std::move(first));
 }
 
 Json write_density(const Density& density) {
@@ -251,6 +280,7 @@ ContinuousPomdp parse_continuous_model(std::string_view text, const std::string&
 Json model_to_json(const ContinuousPomdp& model) {
   Json document = model_to_json(model.chain());
   document.erase("observation");
+  document.erase("first_observation");
   document.erase("observations");
   if (!model.has_sensors()) return document;
   const DensitySensors& sensors = model.sensors();
@@ -261,6 +291,11 @@ Json model_to_json(const ContinuousPomdp& model) {
       row.push_back(write_vector_density(sensors(a, s)));
     }
     document["density"].push_back(std::move(row));
+  }
+  if (!model.first_density()) return document;
+  for (State s{0}; s < model.num_states(); ++s) {
+    document["first_density"].push_back(
+        write_vector_density((*model.first_density())(Action{0}, s)));
   }
   return document;
 }

@@ -17,7 +17,10 @@ class ContinuousPomdp {
  public:
   /// The sensors of `chain` are dropped, and so is a reward that depends on them. Throws
   /// InvalidArgument when sizes differ.
-  explicit ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors = {});
+  /// Where rows are reading-first, `first` is the sensor of the first reading of a run, as that of
+  /// one action; absent: that of all actions, which must then be the same.
+  explicit ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors = {},
+                           std::optional<DensitySensors> first = {});
 
   /// All but the sensors, as a model with one observation that is always the same.
   [[nodiscard]] const Pomdp& chain() const { return chain_; }
@@ -25,13 +28,20 @@ class ContinuousPomdp {
   /// Throws InvalidArgument when the densities are unknown.
   [[nodiscard]] const DensitySensors& sensors() const;
 
+  /// The densities of the first reading of a run as those of one action; there where the model has
+  /// densities and rows are reading-first.
+  [[nodiscard]] const std::optional<DensitySensors>& first_density() const { return first_; }
+
   [[nodiscard]] int num_states() const { return chain_.num_states(); }
   [[nodiscard]] int num_actions() const { return chain_.num_actions(); }
   [[nodiscard]] Timing timing() const { return chain_.timing(); }
 
   [[nodiscard]] ContinuousPomdp with_transition(TransitionModel transition) const;
-  /// The same chain with finite sensors.
-  [[nodiscard]] Pomdp with_sensors(ObservationModel sensors) const;
+  /// The same model whose rows are written in this way. Throws as the constructor does.
+  [[nodiscard]] ContinuousPomdp with_rows(Rows rows) const;
+  /// The same chain with finite sensors; `first` as PomdpParts::first_observation.
+  [[nodiscard]] Pomdp with_sensors(ObservationModel sensors,
+                                   std::optional<ObservationModel> first = {}) const;
 
   /// One line for people.
   [[nodiscard]] std::string brief() const;
@@ -41,6 +51,7 @@ class ContinuousPomdp {
  private:
   Pomdp chain_;
   std::optional<DensitySensors> sensors_;
+  std::optional<DensitySensors> first_;
 };
 
 }  // namespace oas

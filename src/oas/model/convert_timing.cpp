@@ -117,6 +117,7 @@ class Expansion {
     PomdpParts parts = model_.parts();
     const int n = static_cast<int>(size_);
     parts.timing = timing;
+    parts.first_observation.reset();
     parts.observation_counts.reset();
     parts.states = joined_labels(model_.states(), states_);
     parts.start = std::move(start_);
@@ -306,6 +307,13 @@ TimingConversion convert_timing(const Pomdp& model, Timing to, const TimingOptio
     result.model = model;
     return result;
   }
+  if (model.reading_first()) {
+    result.reason =
+        "its rows are reading-first, which is a way to write timing after; --rows action-first "
+        "drops "
+        "the first readings";
+    return result;
+  }
   if (!model.has_transition()) {
     result.reason = "the model has no transition model, which the other timing depends on";
     return result;
@@ -315,6 +323,7 @@ TimingConversion convert_timing(const Pomdp& model, Timing to, const TimingOptio
   if (moved.reason.empty()) {
     PomdpParts parts = model.parts();
     parts.timing = to;
+    parts.first_observation.reset();
     parts.observation_counts.reset();  // they are those of the sensors before
     parts.sensors = ObservationModel(model.num_states(), model.num_actions(),
                                      model.num_observations(), std::move(moved.values));

@@ -35,6 +35,7 @@ struct TimingConversion {
 /// depends on the state. Pairs and successors that cannot occur are left out.
 ///
 /// O(A S² O) on the same states; the size of the tables otherwise.
+/// A model whose rows are reading-first stays in timing `after`.
 [[nodiscard]] TimingConversion convert_timing(const Pomdp& model, Timing to,
                                               const TimingOptions& options = {});
 

@@ -18,14 +18,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-model/1";
 
-constexpr std::array<std::string_view, 17> kKeys = {"format",
+constexpr std::array<std::string_view, 19> kKeys = {"format",
                                                     "timing",
+                                                    "rows",
                                                     "states",
                                                     "actions",
                                                     "observations",
                                                     "start",
                                                     "transition",
                                                     "observation",
+                                                    "first_observation",
                                                     "observation_counts",
                                                     "reward",
                                                     "observation_reward",
@@ -67,6 +69,16 @@ Timing read_timing(const JsonView& view) {
   view.fail(fmt::format("\"before\" or \"after\" is expected, found \"{}\"", name));
 }
 
+Rows read_rows(const JsonView& view) {
+  try {
+    return parse_rows(view.as_string());
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    view.fail(error.what());
+  }
+}
+
 }  // namespace
 
 namespace detail {
@@ -85,7 +97,17 @@ PomdpParts read_chain(const JsonView& root) {
     root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
   }
   PomdpParts parts;
-  parts.timing = read_timing(root.at("timing"));
+  if (root.has("rows")) parts.rows = read_rows(root.at("rows"));
+  // Rows that are reading-first have no other timing, which therefore need not be said.
+  parts.timing = Timing::after;
+  if (root.has("timing") || parts.rows == Rows::action_first) {
+    parts.timing = read_timing(root.at("timing"));
+  }
+  if (parts.rows == Rows::reading_first && parts.timing == Timing::before) {
+    root.at("rows").fail(
+        "rows that are reading-first are a way to write timing \"after\"; this model has "
+        "\"before\"");
+  }
   parts.states = read_labels(root.at("states"), "state");
   parts.actions = read_labels(root.at("actions"), "action");
   if (root.has("start")) {
@@ -223,10 +245,30 @@ void write_reward(const Pomdp& model, Json& document) {
   }
 }
 
+// Whether a table is [S][O], once for all actions, and not [A][S][O].
+bool is_shared(const JsonView& view) {
+  return view.is_array() && view.size() > 0 && view.at(0).is_array() && view.at(0).size() > 0 &&
+         view.at(0).at(0).is_number();
+}
+
+ObservationModel read_observation(const JsonView& view, int s, int a, int o) {
+  if (!is_shared(view)) return {s, a, o, read_table(view, {a, s, o}), "$.observation"};
+  const std::vector<double> one = read_table(view, {s, o});
+  check_row_stochastic(one, o, "$.observation");
+  std::vector<double> all;
+  for (int action = 0; action < a; ++action) all.insert(all.end(), one.begin(), one.end());
+  return {s, a, o, std::move(all), "$.observation"};
+}
+
+ObservationModel read_first(const JsonView& view, int s, int o) {
+  std::vector<double> values = read_table(view, {s, o});
+  check_row_stochastic(values, o, "$.first_observation");
+  return {s, 1, o, std::move(values)};
+}
+
 // [A][S][O], or [S][O] for all actions together.
 ObservationCounts read_counts(const JsonView& view, int s, int a, int o) {
-  const bool shared = view.is_array() && view.size() > 0 && view.at(0).is_array() &&
-                      view.at(0).size() > 0 && view.at(0).at(0).is_number();
+  const bool shared = is_shared(view);
   return {s, a, o, shared ? read_table(view, {s, o}) : read_table(view, {a, s, o}),
           "$.observation_counts"};
 }
@@ -255,8 +297,10 @@ PomdpParts read_parts(const JsonView& root) {
   const int s = parts.states.size();
   const int a = parts.actions.size();
   const int o = parts.observations.size();
-  parts.sensors =
-      ObservationModel(s, a, o, read_table(root.at("observation"), {a, s, o}), "$.observation");
+  parts.sensors = read_observation(root.at("observation"), s, a, o);
+  if (root.has("first_observation")) {
+    parts.first_observation = read_first(root.at("first_observation"), s, o);
+  }
   if (root.has("observation_counts")) {
     parts.observation_counts = read_counts(root.at("observation_counts"), s, a, o);
   }
@@ -288,6 +332,7 @@ Json model_to_json(const Pomdp& model) {
   Json document;
   document["format"] = kFormat;
   document["timing"] = to_string(model.timing());
+  if (model.reading_first()) document["rows"] = to_string(model.rows());
   document["states"] = write_labels(model.states());
   document["actions"] = write_labels(model.actions());
   document["observations"] = write_labels(model.observations());
@@ -300,6 +345,9 @@ Json model_to_json(const Pomdp& model) {
     document["transition"] = write_table(model.transition().values(), {a, s, s});
   }
   document["observation"] = write_table(model.sensors().values(), {a, s, o});
+  if (model.first_observation()) {
+    document["first_observation"] = write_table(model.first_observation()->values(), {s, o});
+  }
   if (model.observation_counts()) {
     document["observation_counts"] = write_counts(*model.observation_counts());
   }

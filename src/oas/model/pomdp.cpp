@@ -31,6 +31,36 @@ void check_counts(const ObservationCounts& counts, const ObservationModel& senso
   }
 }
 
+// The sensor of all actions, which must be the same.
+ObservationModel common_sensor(const ObservationModel& sensors, const Labels& actions) {
+  const auto first = sensors.matrix(Action{0});
+  for (Action a{1}; a < sensors.num_actions(); ++a) {
+    OAS_REQUIRE(sensors.matrix(a) == first,
+                "rows are reading-first, and the sensors of actions '{}' and '{}' differ: "
+                "\"first_observation\" must say how the first reading of a run comes about",
+                actions[0], actions[a]);
+  }
+  const auto values = sensors.values().first(sensors.values().size() /
+                                             static_cast<std::size_t>(sensors.num_actions()));
+  return {sensors.num_states(), 1, sensors.num_observations(), {values.begin(), values.end()}};
+}
+
+void check_first(const PomdpParts& parts) {
+  OAS_REQUIRE(parts.timing == Timing::after || parts.rows == Rows::action_first,
+              "rows are reading-first, which is a way to write timing `after`; the model has "
+              "timing `before`");
+  if (!parts.first_observation) return;
+  OAS_REQUIRE(parts.timing == Timing::after,
+              "first_observation is for rows that are reading-first, which timing `before` cannot "
+              "have");
+  const ObservationModel& first = *parts.first_observation;
+  OAS_REQUIRE(first.num_actions() == 1 && first.num_states() == parts.states.size() &&
+                  first.num_observations() == parts.observations.size(),
+              "first_observation is {}x{} (states, observations) where the model has {} and {}",
+              first.num_states(), first.num_observations(), parts.states.size(),
+              parts.observations.size());
+}
+
 }  // namespace
 
 Pomdp::Pomdp(PomdpParts parts) : parts_(std::move(parts)) {
@@ -41,6 +71,10 @@ Pomdp::Pomdp(PomdpParts parts) : parts_(std::move(parts)) {
       "observation is {}x{}x{} (actions, states, observations) where the model has {}, {}, {}",
       sensors.num_actions(), sensors.num_states(), sensors.num_observations(), num_actions(),
       num_states(), num_observations());
+  check_first(parts_);
+  if (reading_first() && !parts_.first_observation) {
+    parts_.first_observation = common_sensor(sensors, actions());
+  }
   if (parts_.transition) {
     OAS_REQUIRE(parts_.transition->num_states() == num_states() &&
                     parts_.transition->num_actions() == num_actions(),
@@ -77,6 +111,12 @@ Pomdp Pomdp::without_transition() const {
   return Pomdp(std::move(parts));
 }
 
+Pomdp Pomdp::with_rows(Rows rows) const {
+  PomdpParts parts = parts_;
+  parts.rows = rows;
+  return Pomdp(std::move(parts));
+}
+
 Matrix Pomdp::expected_reward() const {
   return oas::expected_reward(reward(), timing(), sensors(),
                               has_transition() ? &*parts_.transition : nullptr);
@@ -86,17 +126,19 @@ std::string Pomdp::brief() const {
   const auto count = [](int n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("{}, {}, {}, timing {}, transition {}", count(num_states(), "state"),
+  return fmt::format("{}, {}, {}, timing {}{}, transition {}", count(num_states(), "state"),
                      count(num_actions(), "action"), count(num_observations(), "observation"),
-                     to_string(timing()), has_transition() ? "known" : "unknown");
+                     to_string(timing()), reading_first() ? ", reading first" : "",
+                     has_transition() ? "known" : "unknown");
 }
 
 bool operator==(const Pomdp& a, const Pomdp& b) {
   const PomdpParts& x = a.parts_;
   const PomdpParts& y = b.parts_;
-  return x.timing == y.timing && x.states == y.states && x.actions == y.actions &&
-         x.observations == y.observations && x.start == y.start && x.transition == y.transition &&
-         x.sensors == y.sensors && x.reward == y.reward && x.discount == y.discount &&
+  return x.timing == y.timing && x.rows == y.rows && x.first_observation == y.first_observation &&
+         x.states == y.states && x.actions == y.actions && x.observations == y.observations &&
+         x.start == y.start && x.transition == y.transition && x.sensors == y.sensors &&
+         x.reward == y.reward && x.discount == y.discount &&
          x.observation_counts == y.observation_counts;
 }
 

@@ -16,12 +16,16 @@ namespace oas {
 /// What a Pomdp is made of; fill in by name and hand over.
 struct PomdpParts {
   Timing timing = Timing::before;
+  Rows rows = Rows::action_first;  ///< reading_first: only with timing `after`
   Labels states;
   Labels actions;
   Labels observations;
   std::vector<double> start;                  ///< [S]; empty: uniform
   std::optional<TransitionModel> transition;  ///< absent when unknown
   ObservationModel sensors;
+  /// The sensor of the first reading of a run, as that of one action; only with timing `after`.
+  /// Absent where rows are reading-first: that of all actions, which must then be the same.
+  std::optional<ObservationModel> first_observation;
   Reward reward;
   std::optional<double> discount;  ///< carried along, not used
   /// Of calibrated sensors: the labelled rows behind them. Whoever changes the sensors drops it.
@@ -36,6 +40,8 @@ class Pomdp {
   explicit Pomdp(PomdpParts parts);
 
   [[nodiscard]] Timing timing() const { return parts_.timing; }
+  [[nodiscard]] Rows rows() const { return parts_.rows; }
+  [[nodiscard]] bool reading_first() const { return parts_.rows == Rows::reading_first; }
   [[nodiscard]] int num_states() const { return parts_.states.size(); }
   [[nodiscard]] int num_actions() const { return parts_.actions.size(); }
   [[nodiscard]] int num_observations() const { return parts_.observations.size(); }
@@ -44,6 +50,10 @@ class Pomdp {
   [[nodiscard]] const Labels& observations() const { return parts_.observations; }
   [[nodiscard]] const std::vector<double>& start() const { return parts_.start; }
   [[nodiscard]] const ObservationModel& sensors() const { return parts_.sensors; }
+  /// P(o_0 | s_0) as the sensor of one action; always there where rows are reading-first.
+  [[nodiscard]] const std::optional<ObservationModel>& first_observation() const {
+    return parts_.first_observation;
+  }
   [[nodiscard]] const Reward& reward() const { return parts_.reward; }
   [[nodiscard]] std::optional<double> discount() const { return parts_.discount; }
 
@@ -59,6 +69,8 @@ class Pomdp {
   /// The same sensors and rewards with other dynamics, or with none: what a learner may see.
   [[nodiscard]] Pomdp with_transition(TransitionModel transition) const;
   [[nodiscard]] Pomdp without_transition() const;
+  /// The same model whose rows are written in this way. Throws as the constructor does.
+  [[nodiscard]] Pomdp with_rows(Rows rows) const;
 
   /// A×S table of expected rewards under this model's own transition; see model/reward.hpp.
   [[nodiscard]] Matrix expected_reward() const;

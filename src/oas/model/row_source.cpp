@@ -59,8 +59,8 @@ void StoredRows::save(ByteWriter& out) const {
   out.put_all(observations_);
   for (const auto* column : {&propensities_, &readings_, &likelihoods_}) out.put_all(*column);
   out.put_all(run_starts_);
-  out.put_all(starts_);
-  out.put(next_start_);
+  save_all(starts_, out);
+  next_start_.save(out);
   for (const bool flag : {new_run_, mixed_}) out.put(flag);
 }
 
@@ -69,8 +69,8 @@ void StoredRows::load(ByteReader& in) {
   observations_ = in.get_all<Observation>();
   for (auto* column : {&propensities_, &readings_, &likelihoods_}) *column = in.get_all<double>();
   run_starts_ = in.get_all<std::size_t>();
-  starts_ = in.get_all<RunStart>();
-  next_start_ = in.get<RunStart>();
+  starts_ = load_starts(in);
+  next_start_ = RunStart::loaded(in);
   for (bool* flag : {&new_run_, &mixed_}) *flag = in.get<bool>();
   all().validate();
 }

@@ -1,39 +1,65 @@
 #pragma once
 
-#include <algorithm>
+#include <memory>
 #include <span>
+#include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
+#include "oas/model/observation_model.hpp"
 
 namespace oas {
 
-/// What is known of the state in which a run starts: its law is the model's `start`; or nothing is
+/// What was read before the first action of a run whose rows are reading-first.
+struct FirstReading {
+  Observation observation = kMissing;  ///< 0 where it is real-valued
+  std::vector<double> reading;         ///< [component], where it is real-valued
+  std::vector<double> likelihood;  ///< P(o_0 | s) up to a factor [state]; empty: nothing is known
+
+  friend bool operator==(const FirstReading&, const FirstReading&) = default;
+};
+
+/// What is known of the state in which a run starts. Its law is the model's `start`; or nothing is
 /// known (the run goes on after a gap), which is taken as all states alike; or the state was seen.
+/// Where rows are reading-first there is a first reading of it, which may be missing. A value that
+/// is cheap to copy.
 class RunStart {
  public:
   RunStart() = default;  ///< the model's start
   [[nodiscard]] static RunStart unknown() { return RunStart(kUnknown); }
   [[nodiscard]] static RunStart known(State state) { return RunStart(state.value()); }
 
-  [[nodiscard]] bool from_model() const { return value_ == kFromModel; }
-
-  /// The belief at the start of the run, of as many states as `start`, the model's.
-  void belief(std::span<const double> start, std::span<double> out) const {
-    if (from_model()) {
-      std::copy(start.begin(), start.end(), out.begin());
-      return;
-    }
-    const double each = value_ == kUnknown ? 1.0 / static_cast<double>(start.size()) : 0.0;
-    std::fill_n(out.begin(), start.size(), each);
-    if (value_ >= 0) out[static_cast<std::size_t>(value_)] = 1.0;
+  /// The same start with a first reading.
+  [[nodiscard]] RunStart with(FirstReading first) const {
+    RunStart start = *this;
+    start.first_ = std::make_shared<const FirstReading>(std::move(first));
+    return start;
   }
+
+  [[nodiscard]] bool from_model() const { return value_ == kFromModel; }
+  /// Null where rows are not reading-first.
+  [[nodiscard]] const FirstReading* first() const { return first_.get(); }
+
+  /// The belief at the start of the run, of as many states as `start`, the model's: of the first
+  /// action, so that a first reading has been taken in. Returns the probability of that reading (of
+  /// a real-valued one the density), 1 where there is none. On 0 (the model says this cannot
+  /// happen) it is skipped.
+  double belief(std::span<const double> start, std::span<double> out) const;
 
   /// Whether it can be the start of a run among so many states.
   [[nodiscard]] bool fits(int num_states) const {
-    return value_ >= kFromModel && value_ < num_states;
+    return value_ >= kFromModel && value_ < num_states &&
+           (!first_ || first_->likelihood.empty() ||
+            first_->likelihood.size() == static_cast<std::size_t>(num_states));
   }
 
-  friend bool operator==(const RunStart&, const RunStart&) = default;
+  void save(ByteWriter& out) const;
+  [[nodiscard]] static RunStart loaded(ByteReader& in);
+
+  friend bool operator==(const RunStart& a, const RunStart& b) {
+    return a.value_ == b.value_ &&
+           (a.first_ == b.first_ || (a.first_ && b.first_ && *a.first_ == *b.first_));
+  }
 
  private:
   static constexpr int kFromModel = -2;
@@ -41,6 +67,14 @@ class RunStart {
   explicit RunStart(int value) : value_(value) {}
 
   int value_ = kFromModel;
+  std::shared_ptr<const FirstReading> first_;  // shared by copies, never changed
 };
+
+/// What a finite first reading says about the state, by the sensor of first readings. Throws
+/// InvalidArgument on an index that does not exist.
+[[nodiscard]] FirstReading first_reading(const ObservationModel& sensor, Observation observation);
+
+void save_all(const std::vector<RunStart>& starts, ByteWriter& out);
+[[nodiscard]] std::vector<RunStart> load_starts(ByteReader& in);
 
 }  // namespace oas

@@ -38,6 +38,10 @@ class PlanPolicy {
   /// Back to the start of a run.
   void restart() { filter_.reset(); }
 
+  /// The first reading of a run, where rows are reading-first. Throws InvalidArgument when the
+  /// model that keeps the belief has no first_observation.
+  void begin(Observation first) { filter_.begin(first); }
+
   Choice act(Rng& rng) {
     const Choice choice =
         explore(look_ahead_.greedy(filter_.belief()), iota_, look_ahead_.num_actions(), rng);

@@ -16,7 +16,7 @@ namespace oas {
 
 namespace {
 
-std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run,
+std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run, bool finite,
                                     std::int64_t& impossible) {
   std::vector<double> result;
   const auto receive = [&](std::size_t t, std::span<const double> /*belief*/,
@@ -24,7 +24,7 @@ std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run,
     result.insert(result.end(), smoothed.begin(), smoothed.end());
     impossible += static_cast<std::int64_t>(t < run.actions.size() && !(probability > 0.0));
   };
-  if (run.likelihoods.empty()) {
+  if (finite && run.likelihoods.empty()) {
     smooth(model, run.actions, run.observations, receive, run.start);
   } else {
     smooth_likelihoods(model, run.actions, run.likelihoods, receive, run.start);
@@ -115,15 +115,15 @@ LogReview review_log(const AnyModel& model, const std::string& log,
   std::optional<Residuals> residuals;
   if (finite) residuals.emplace(chain);
   for_each_run(reader, [&](const LoggedRun& run) {
-    const auto rows = static_cast<std::int64_t>(run.actions.size());
-    review.rows += rows;
+    review.rows += run.rows();
     review.missing += std::count(run.observations.begin(), run.observations.end(), kMissing);
+    if (run.last_action) --review.missing;  // of which nothing can be seen
     for (const Action a : run.actions) ++review.rows_of_action[static_cast<std::size_t>(a)];
     const std::string name = run.name.empty() ? fmt::format("{}", review.runs) : run.name;
     ++review.runs;
     if (residuals) residuals->add(run);
     UnitHistory history{name, run.first_step, run.actions,
-                        smoothed_states(chain, run, review.impossible)};
+                        smoothed_states(chain, run, finite, review.impossible)};
     const auto asked = std::find(units.begin(), units.end(), name);
     if (asked != units.end()) {
       review.histories[static_cast<std::size_t>(asked - units.begin())] = std::move(history);
@@ -132,7 +132,7 @@ LogReview review_log(const AnyModel& model, const std::string& log,
     } else if (units.empty() && review.histories.size() < most) {
       review.histories.push_back(std::move(history));
     }
-    if (progress) progress(rows);
+    if (progress) progress(run.rows());
   });
   std::erase_if(review.histories, [](const UnitHistory& unit) { return unit.actions.empty(); });
   if (residuals) review.residuals = residuals->take();

@@ -22,9 +22,9 @@ constexpr double kLeastUnsure = 0.05;  // where the interval reaches to 0
 constexpr double kCharacter = 7.2;     // width at size 13
 
 // One action's rows with their error bars, where there are some.
-class Rows {
+class DrawnRows {
  public:
-  Rows(const Pomdp& model, const std::optional<TransitionEstimate>& estimate, Action action)
+  DrawnRows(const Pomdp& model, const std::optional<TransitionEstimate>& estimate, Action action)
       : model_(model), estimate_(estimate), action_(action) {
     OAS_REQUIRE(model.has_transition(), "a model without transition has no dynamics to draw");
   }
@@ -62,7 +62,7 @@ class Rows {
   Action action_;
 };
 
-double longest_name(const Rows& rows) {
+double longest_name(const DrawnRows& rows) {
   double longest = 0.0;
   for (int s = 0; s < rows.states(); ++s) {
     longest = std::max(longest, kCharacter * static_cast<double>(num_characters(rows.name(s))));
@@ -70,7 +70,7 @@ double longest_name(const Rows& rows) {
   return longest;
 }
 
-void draw_cell(Svg& svg, const Rows& rows, int s, int next, Point corner, double width,
+void draw_cell(Svg& svg, const DrawnRows& rows, int s, int next, Point corner, double width,
                double height) {
   const double p = rows.value(s, next);
   const std::string limits = rows.limits(s, next);
@@ -156,7 +156,7 @@ std::string short_name(const std::string& name) {
 std::string transition_matrix_svg(const Pomdp& model,
                                   const std::optional<TransitionEstimate>& estimate,
                                   Action action) {
-  const Rows rows(model, estimate, action);
+  const DrawnRows rows(model, estimate, action);
   const int states = rows.states();
   const bool numbers = states <= kMostNumbers;
   const double width = numbers ? 104.0 : std::max(6.0, 640.0 / states);
@@ -188,7 +188,7 @@ std::string transition_matrix_svg(const Pomdp& model,
 
 std::string state_graph_svg(const Pomdp& model, const std::optional<TransitionEstimate>& estimate,
                             Action action) {
-  const Rows rows(model, estimate, action);
+  const DrawnRows rows(model, estimate, action);
   const int states = rows.states();
   if (states > kMostGraphStates) return {};
   const double radius = states == 1 ? 0.0 : 62.0 + 17.0 * states;

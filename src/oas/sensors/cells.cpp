@@ -70,7 +70,9 @@ ObservationModel cell_sensors(const DensitySensors& sensors, const Cells& cells,
 }
 
 Pomdp discretise(const ContinuousPomdp& model, const Cells& cells, const WorkDone& progress) {
-  return model.with_sensors(cell_sensors(model.sensors(), cells, progress));
+  std::optional<ObservationModel> first;
+  if (model.first_density()) first = cell_sensors(*model.first_density(), cells);
+  return model.with_sensors(cell_sensors(model.sensors(), cells, progress), std::move(first));
 }
 
 nlohmann::ordered_json cells_to_json(const Cells& cells) { return {{"splits", cells.splits()}}; }

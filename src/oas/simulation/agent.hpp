@@ -17,4 +17,11 @@ concept Agent = requires(T agent, Rng& rng, const Reading& reading) {
   agent.observe(reading);
 };
 
+/// Whoever can be told what was read before the first action, as happens where rows are
+/// reading-first: once, before act().
+template <class T, class Reading = Observation>
+concept Begins = requires(T agent, const Reading& reading) {
+  agent.begin(reading);
+};
+
 }  // namespace oas

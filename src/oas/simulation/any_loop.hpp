@@ -24,11 +24,14 @@ class AnyLoop {
 
   /// Appends the next `steps` steps to `out`.
   void advance(std::size_t steps, Rows& out) { player_->advance(steps, out); }
+  /// Lets the agent see the first reading, where there is one, and says how the run starts.
+  [[nodiscard]] RunStart start() { return player_->start(); }
 
  private:
   struct Player {
     virtual ~Player() = default;
     virtual void advance(std::size_t steps, Rows& out) = 0;
+    virtual RunStart start() = 0;
   };
 
   template <class T>
@@ -41,6 +44,11 @@ class AnyLoop {
 
     void advance(std::size_t steps, Rows& out) override {
       oas::advance(environment, agent, agent_rng, steps, out);
+    }
+
+    RunStart start() override {
+      open_run(environment, agent);
+      return environment.start();
     }
 
     System environment;

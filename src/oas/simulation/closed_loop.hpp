@@ -57,6 +57,8 @@ class ClosedLoop {
 
   /// Appends the next `steps` steps to `out`, all columns.
   void advance(std::size_t steps, Trajectory& out) { loop_.advance(steps, out); }
+  /// How the run starts: where rows are reading-first with its first reading.
+  [[nodiscard]] RunStart start() { return loop_.start(); }
 
  private:
   using Loop = AnyLoop<Environment, Trajectory>;

@@ -25,6 +25,8 @@ class ContinuousLoop {
   /// [component] to `readings`, and where `likelihoods` is not null p(reading | s, a) [row][state].
   void advance(std::size_t steps, Trajectory& out, std::vector<double>& readings,
                std::vector<double>* likelihoods = nullptr);
+  /// How the run starts: where rows are reading-first with its first reading.
+  [[nodiscard]] RunStart start() { return loop_.start(); }
 
  private:
   using Loop = AnyLoop<ContinuousEnvironment, const ReadingRows>;

@@ -27,10 +27,15 @@ FiniteAnswers::FiniteAnswers(const Pomdp& model)
       num_observations_(model.num_observations()),
       observations_(model.sensors().values(), model.num_observations()),
       rewards_(model.reward().values().begin(), model.reward().values().end()),
-      table_(model.reward().table()) {}
+      table_(model.reward().table()) {
+  if (!model.reading_first()) return;
+  first_sensor_ = model.first_observation();
+  first_.emplace(first_sensor_->values(), model.num_observations());
+}
 
 RealAnswers::RealAnswers(const ContinuousPomdp& model)
     : sensors_(model.sensors()),
+      first_(model.first_density()),
       reading_(static_cast<std::size_t>(sensors_.dimension())),
       likelihoods_(static_cast<std::size_t>(model.num_states())) {
   const Matrix expected = model.chain().expected_reward();

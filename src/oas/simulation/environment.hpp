@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "oas/core/index.hpp"
@@ -9,6 +11,7 @@
 #include "oas/core/sampling.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -27,6 +30,12 @@ class FiniteAnswers {
 
   static const Pomdp& chain(const Pomdp& model) { return model; }
   explicit FiniteAnswers(const Pomdp& model);
+
+  /// The first reading of a run, and what it says; only where rows are reading-first.
+  std::pair<Observation, FirstReading> show_first(State state, Rng& rng) {
+    const Observation seen{first_->sample(state, rng)};
+    return {seen, first_reading(*first_sensor_, seen)};
+  }
 
   Observation show(Action action, State state, Rng& rng) {
     return Observation{observations_.sample(action * num_states_ + state, rng)};
@@ -53,6 +62,8 @@ class FiniteAnswers {
   int num_states_;
   int num_observations_;
   AliasTables observations_;
+  std::optional<AliasTables> first_;
+  std::optional<ObservationModel> first_sensor_;
   std::vector<double> rewards_;
   std::shared_ptr<const RewardTable> table_;  // instead of rewards_ when R is large
 };
@@ -74,6 +85,12 @@ class RealAnswers {
   /// Throws InvalidArgument when the model has no densities.
   explicit RealAnswers(const ContinuousPomdp& model);
 
+  std::pair<SensorReading, FirstReading> show_first(State state, Rng& rng) {
+    (*first_)(Action{0}, state).sample(reading_, rng);
+    first_->likelihood(Action{0}, reading_, likelihoods_);
+    return {{reading_, likelihoods_}, {Observation{0}, reading_, likelihoods_}};
+  }
+
   SensorReading show(Action action, State state, Rng& rng) {
     sensors_(action, state).sample(reading_, rng);
     sensors_.likelihood(action, reading_, likelihoods_);
@@ -86,16 +103,17 @@ class RealAnswers {
 
  private:
   DensitySensors sensors_;
+  std::optional<DensitySensors> first_;
   std::vector<double> rewards_;
   std::vector<double> reading_;
   std::vector<double> likelihoods_;
 };
 
-/// The true system: holds the hidden state and answers actions. One draw makes the start state, two
-/// make a step, or one and one for each component of a real-valued observation, in the order in
-/// which things happen (observation, then next state in `before` timing, the other way round in
-/// `after`), whatever the agent does: runs of different agents share their random numbers step by
-/// step.
+/// The true system: holds the hidden state and answers actions. One draw makes the start state;
+/// where rows are reading-first, one for each component makes the first reading of it; two make a
+/// step, or one and one for each component of a real-valued observation, in the order in which
+/// things happen (observation, then next state in `before` timing, the other way round in `after`),
+/// whatever the agent does: runs of different agents share their random numbers step by step.
 template <class Answers>
 class EnvironmentOf {
  public:
@@ -110,6 +128,7 @@ class EnvironmentOf {
   /// Throws InvalidArgument when the model has no transition model.
   EnvironmentOf(const Model& model, Rng rng)
       : timing_(model.timing()),
+        reading_first_(Answers::chain(model).reading_first()),
         num_states_(model.num_states()),
         transitions_(detail::transition_samplers(Answers::chain(model).transition())),
         answers_(model),
@@ -131,11 +150,24 @@ class EnvironmentOf {
     return {seen, answers_.pay(row, state_, seen), now};
   }
 
+  /// Whether there is a first reading that was not shown yet.
+  [[nodiscard]] bool opens() const { return reading_first_ && start_.first() == nullptr; }
+  /// Shows it; before the first step, where opens().
+  Reading open() {
+    auto [seen, first] = answers_.show_first(state_, rng_);
+    start_ = start_.with(std::move(first));
+    return seen;
+  }
+  /// How the run started: with the first reading, once that was shown.
+  [[nodiscard]] const RunStart& start() const { return start_; }
+
   /// The state in which the next action will be taken.
   [[nodiscard]] State state() const { return state_; }
 
  private:
   Timing timing_;
+  bool reading_first_;
+  RunStart start_;
   int num_states_;
   AliasTables transitions_;  // row a·S + s
   Answers answers_;

@@ -35,6 +35,14 @@ MemorylessPolicy::MemorylessPolicy(const Pomdp& model, const TransitionModel& ow
       greedy_[static_cast<std::size_t>(a * num_observations_ + o)] = greedy();
     }
   }
+  if (model.reading_first()) {
+    const std::vector<double> any(static_cast<std::size_t>(model.num_states()));
+    for (Observation o{0}; o < num_observations_; ++o) {
+      RunStart::unknown().with(first_reading(*model.first_observation(), o)).belief(any, belief);
+      kernel.score(belief.data(), scores.data());
+      first_.push_back(greedy());
+    }
+  }
   to_uniform();
   kernel.score(belief.data(), scores.data());
   greedy_now_ = greedy();

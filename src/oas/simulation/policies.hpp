@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/model/run_start.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/simulation/environment.hpp"
 
@@ -37,6 +39,7 @@ class UniformPolicy {
   Choice act(Rng& rng) {
     return {Action{rng.below(static_cast<std::uint32_t>(num_actions_))}, 1.0 / num_actions_};
   }
+  void begin(const auto& /*reading*/) {}
   void observe(const auto& /*observation*/) {}
 
  private:
@@ -52,6 +55,7 @@ class RoundRobinPolicy {
     next_ = next_ + 1 == num_actions_ ? 0 : next_ + 1;
     return {action, 1.0};
   }
+  void begin(const auto& /*reading*/) {}
   void observe(const auto& /*observation*/) {}
 
  private:
@@ -74,6 +78,14 @@ class BeliefPolicy {
     if constexpr (N == 0) belief_.resize(scratch_.size());
     std::fill(belief_.begin(), belief_.end(), 0.0);
     std::copy(model.start().begin(), model.start().end(), belief_.begin());
+    kernel_.score(belief_.data(), scores_.data());
+    first_sensor_ = model.first_observation();
+  }
+
+  /// Where rows are reading-first.
+  void begin(Observation first) {
+    const std::vector<double> start(belief().begin(), belief().end());
+    RunStart().with(first_reading(*first_sensor_, first)).belief(start, belief_);
     kernel_.score(belief_.data(), scores_.data());
   }
 
@@ -100,6 +112,7 @@ class BeliefPolicy {
 
  private:
   FilterKernel<N> kernel_;
+  std::optional<ObservationModel> first_sensor_;
   int num_actions_;
   double floor_;
   Action last_;
@@ -113,6 +126,8 @@ class BeliefPolicy {
 class MemorylessPolicy {
  public:
   MemorylessPolicy(const Pomdp& model, const TransitionModel& own, double floor);
+  /// Where rows are reading-first.
+  void begin(Observation first) { greedy_now_ = first_[static_cast<std::size_t>(first)]; }
   Choice act(Rng& rng) {
     const Choice choice = explore(greedy_now_, floor_, num_actions_, rng);
     last_ = choice.action;
@@ -132,6 +147,7 @@ class MemorylessPolicy {
   int num_observations_;
   double floor_;
   std::vector<int> greedy_;  // [a][o]
+  std::vector<int> first_;   // [o], after a first reading
   int greedy_now_ = 0;
   Action last_;
 };
@@ -146,6 +162,12 @@ class LikelihoodPolicy {
     const Choice choice = explore(greedy(), floor_, num_actions_, rng);
     last_ = choice.action;
     return choice;
+  }
+  /// Where rows are reading-first.
+  void begin(const SensorReading& first) {
+    const RunStart start = memoryless_ ? RunStart::unknown() : RunStart();
+    filter_.reset(
+        start.with({Observation{0}, {}, {first.likelihoods.begin(), first.likelihoods.end()}}));
   }
   void observe(const SensorReading& reading) {
     if (memoryless_) filter_.reset(uniform_);

@@ -5,11 +5,27 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/contracts.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/simulation/agent.hpp"
 #include "oas/simulation/environment.hpp"
 
 namespace oas {
+
+/// Where rows are reading-first, lets the agent see the first reading before it acts; once in the
+/// life of an environment. play() does it too. Throws InvalidArgument when the agent has no
+/// begin(reading).
+template <class System, Agent<typename System::Reading> T>
+void open_run(System& environment, T& agent) {
+  if (!environment.opens()) return;
+  if constexpr (Begins<T, typename System::Reading>) {
+    agent.begin(environment.open());
+  } else {
+    throw InvalidArgument(
+        "a run begins with a reading where rows are reading-first, and this policy cannot take one "
+        "before its first action");
+  }
+}
 
 /// The closed loop of the whole project: the agent acts, the environment answers, the agent is told
 /// the observation. `watch(choice, outcome)` is called in between, when the environment has
@@ -17,6 +33,7 @@ namespace oas {
 /// there. Agent and environment keep their state: the same steps result however they are cut.
 template <class System, Agent<typename System::Reading> T, class Watch>
 void play(System& environment, T& agent, Rng& agent_rng, std::size_t steps, Watch watch) {
+  open_run(environment, agent);
   for (std::size_t t = 0; t < steps; ++t) {
     const Choice choice = agent.act(agent_rng);
     const typename System::Outcome outcome = environment.step(choice.action);

@@ -20,7 +20,7 @@ class StartMoments {
  public:
   virtual ~StartMoments() = default;
   [[nodiscard]] virtual std::unique_ptr<StartMoments> clone() const = 0;
-  virtual void start_run() = 0;
+  virtual void start_run(const RunStart& start) = 0;
   virtual void add(const RowBlock& rows) = 0;
   virtual void merge(const StartMoments& other) = 0;
   virtual void save(ByteWriter& out) const = 0;
@@ -39,8 +39,8 @@ class FiniteStart final : public StartMoments {
   [[nodiscard]] std::unique_ptr<StartMoments> clone() const override {
     return std::make_unique<FiniteStart>(*this);
   }
-  void start_run() override {
-    if (folder_) folder_->start_run();
+  void start_run(const RunStart& start) override {
+    if (folder_) folder_->start_run(start);
   }
   void add(const RowBlock& rows) override {
     if (folder_) folder_->add(rows.actions, rows.observations, rows.propensities);
@@ -79,8 +79,8 @@ class SoftStart final : public StartMoments {
   [[nodiscard]] std::unique_ptr<StartMoments> clone() const override {
     return std::make_unique<SoftStart>(*this);
   }
-  void start_run() override {
-    if (moments_) moments_->start_run();
+  void start_run(const RunStart& start) override {
+    if (moments_) moments_->start_run(start);
   }
   void add(const RowBlock& rows) override {
     if (moments_) moments_->add(rows);
@@ -151,7 +151,7 @@ class LikelihoodBody final : public EvidenceBody {
   }
   void start_run(RunStart start) override {
     rows_.start_run(start);
-    start_run_of_moments();
+    start_run_of_moments(start);
   }
   void add(const RowBlock& rows, const RowSource* /*from*/) override {
     rows_.add(rows);
@@ -160,7 +160,7 @@ class LikelihoodBody final : public EvidenceBody {
   void read(RowSource& source, std::int64_t /*first_run*/, Parallelism /*parallelism*/) override {
     rows_.read(source, [&](const RowBlock& block) {
       by_runs(
-          block, [&] { start_run_of_moments(); },
+          block, [&](const RunStart& start) { start_run_of_moments(start); },
           [&](const RowBlock& rows) { add_to_moments(rows); });
     });
   }
@@ -204,8 +204,8 @@ class LikelihoodBody final : public EvidenceBody {
     if (finite == nullptr || !options.uncertain_sensors) return model;
     return std::make_shared<const AnyModel>(UncertainSensors::opened(*finite));
   }
-  void start_run_of_moments() {
-    if (start_) start_->start_run();
+  void start_run_of_moments(const RunStart& start) {
+    if (start_) start_->start_run(start);
     ++runs_;
   }
   void add_to_moments(RowBlock rows) {

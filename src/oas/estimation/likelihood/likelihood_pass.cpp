@@ -150,7 +150,7 @@ void LikelihoodPassRunner::cut() {
       }
       Block block = {first + done, count, all - done - count};
       block.starts_run = done == 0 && !continued;
-      block.start = rows_.start_of(run);
+      if (block.starts_run) block.start = rows_.start_of(run);
       block.has_previous = done > 0;
       block.has_next = done + count < steps;
       block.exact_start = done == 0 && continued;
@@ -296,8 +296,12 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
     return true;
   }
   std::fill_n(first, stride_, 0.0);
-  block.start.belief(std::span(rows_.start_).first(static_cast<std::size_t>(rows_.num_states_)),
-                     {first, static_cast<std::size_t>(rows_.num_states_)});
+  const auto states = static_cast<std::size_t>(rows_.num_states_);
+  const double read = block.start.belief(std::span(rows_.start_).first(states), {first, states});
+  if (block.start.first() != nullptr) {  // a factor that does not depend on T
+    if (!(read > 0.0)) return false;
+    multiply_into(product, read);
+  }
   if (rows_.timing_ == Timing::after) return true;
   const double* const shown = emission(block.row);
   double sum = 0.0;

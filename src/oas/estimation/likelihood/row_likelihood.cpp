@@ -391,7 +391,7 @@ void RowLikelihood::save(ByteWriter& out) const {
   likelihood_.save(out);
   out.put(missing_);
   out.put(new_run_);
-  out.put(next_start_);
+  next_start_.save(out);
 }
 
 void RowLikelihood::load(ByteReader& in) {
@@ -400,7 +400,7 @@ void RowLikelihood::load(ByteReader& in) {
   runs_ = static_cast<std::int64_t>(likelihood_.runs());
   missing_ = in.get_integer(0, rows_);
   new_run_ = in.get<bool>();
-  next_start_ = in.get<RunStart>();
+  next_start_ = RunStart::loaded(in);
 }
 
 }  // namespace oas

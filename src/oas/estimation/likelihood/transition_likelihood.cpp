@@ -85,7 +85,7 @@ void TransitionLikelihood::append(Action action, Observation observation) {
 
 void TransitionLikelihood::append_code(std::uint32_t code) {
   if (new_run_) {
-    if (!next_start_.from_model()) {
+    if (next_start_ != RunStart()) {
       starts_.resize(run_starts_.size());
       starts_.push_back(std::exchange(next_start_, {}));
     }
@@ -150,7 +150,7 @@ void TransitionLikelihood::save(ByteWriter& out) const {
   for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = codes_[row];
   out.put_all(codes);
   out.put_all(run_starts_);
-  out.put_all(starts_);
+  save_all(starts_, out);
   out.put_all(row_emission_);
   out.put_all(row_log_largest_);
   out.put(static_cast<std::uint64_t>(missing_vectors_));
@@ -160,7 +160,7 @@ void TransitionLikelihood::load(ByteReader& in) {
   clear();
   const auto codes = in.get_all<std::uint32_t>();
   const auto starts = in.get_all<std::size_t>();
-  const auto kinds = in.get_all<RunStart>();
+  const auto kinds = load_starts(in);
   std::size_t run = 0;
   for (std::size_t row = 0; row < codes.size(); ++row) {
     OAS_REQUIRE(codes[row] < code_counts_.size(), "saved row {} is {}, of {} kinds", row,

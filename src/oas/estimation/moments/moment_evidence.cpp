@@ -28,7 +28,7 @@ class MomentBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<MomentBody>(setting_, first_run);
   }
-  void start_run(RunStart /*start*/) override { folder_.start_run(); }
+  void start_run(RunStart start) override { folder_.start_run(start); }
   void add(const RowBlock& rows, const RowSource* from) override {
     require_propensities(rows, setting_->fold, from);
     folder_.add(rows.actions, rows.observations, rows.propensities);
@@ -84,8 +84,8 @@ class SoftBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<SoftBody>(info_, model_, options_, first_run);
   }
-  void start_run(RunStart /*start*/) override {
-    moments_.start_run();
+  void start_run(RunStart start) override {
+    moments_.start_run(start);
     ++runs_;
   }
   void add(const RowBlock& rows, const RowSource* from) override {

@@ -2,10 +2,24 @@
 
 namespace oas::detail {
 
+namespace {
+
+// A sensor for first readings that tells nothing, where they need one.
+std::optional<ObservationModel> nothing_known(const Pomdp& chain) {
+  if (!chain.reading_first()) return {};
+  const int n = chain.num_states();
+  const auto size = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  return ObservationModel(n, 1, n, std::vector<double>(size, 1.0 / n));
+}
+
+}  // namespace
+
 SoftMoments::SoftMoments(const ContinuousPomdp& model, const FoldOptions& fold,
                          std::size_t memory_limit, std::int64_t first_run)
     : model_(model),
-      folder_(model.num_states(), model.num_actions(), model.timing(), fold, first_run),
+      // What features first readings have in the mean only densities tell.
+      folder_(model.num_states(), model.num_actions(), model.timing(), fold, first_run,
+              model.first_density().has_value()),
       sample_(model.num_states(), model.num_actions(), memory_limit) {}
 
 bool SoftMoments::fits(const ContinuousPomdp& model) {
@@ -32,8 +46,12 @@ void SoftMoments::merge(const SoftMoments& other) {
 }
 
 Pomdp SoftMoments::soft_model() const {
-  return model_.with_sensors(sample_.rows() > 0 ? sample_.sensors()
-                                                : soft_sensors(model_.sensors()));
+  if (sample_.rows() == 0) {
+    std::optional<ObservationModel> first;
+    if (model_.first_density()) first = soft_sensors(*model_.first_density());
+    return model_.with_sensors(soft_sensors(model_.sensors()), std::move(first));
+  }
+  return model_.with_sensors(sample_.sensors(), nothing_known(model_.chain()));
 }
 
 MomentSeries SoftMoments::series(const LeftInverses& inverses) const {

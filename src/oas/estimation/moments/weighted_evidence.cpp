@@ -15,7 +15,8 @@ class WeightedBody final : public EvidenceBody {
         model_(std::move(model)),
         options_(options),
         first_run_(first_run),
-        marginals_(model_->num_actions(), model_->num_observations(), first_run) {}
+        marginals_(model_->num_actions(), model_->num_observations(), first_run,
+                   model_->reading_first()) {}
 
   [[nodiscard]] std::unique_ptr<EvidenceBody> clone() const override {
     return std::make_unique<WeightedBody>(*this);
@@ -23,9 +24,9 @@ class WeightedBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<WeightedBody>(info_, model_, options_, first_run);
   }
-  void start_run(RunStart /*start*/) override {
-    marginals_.start_run();
-    rows_.start_run();
+  void start_run(RunStart start) override {
+    marginals_.start_run(start);
+    rows_.start_run(start);
     ++runs_;
   }
   void add(const RowBlock& rows, const RowSource* from) override {

@@ -25,8 +25,8 @@ ParticleEstimator::ParticleEstimator(const Pomdp& model, const ParticleEstimateO
       visits_(pairs_.size() * static_cast<std::size_t>(model.num_states()), 0.0),
       belief_(static_cast<std::size_t>(model.num_states())) {}
 
-void ParticleEstimator::start_run() {
-  posterior_.start_run();
+void ParticleEstimator::start_run(Observation first) {
+  posterior_.start_run(first);
   previous_.reset();
   in_run_ = false;
 }

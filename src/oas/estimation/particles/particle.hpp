@@ -35,7 +35,7 @@ class ParticleEstimator {
   ParticleEstimator(const Pomdp& model, const ParticleEstimateOptions& options, const Rng& rng);
 
   /// Rows to come belong to another run.
-  void start_run();
+  void start_run(Observation first = kMissing);
   /// Throws InvalidArgument on columns of different lengths.
   void add(std::span<const Action> actions, std::span<const Observation> observations);
 

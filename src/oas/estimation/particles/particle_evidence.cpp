@@ -29,7 +29,7 @@ class ParticleBody final : public EvidenceBody {
                 "estimator {} starts every run at the model's start and cannot take up a run after "
                 "a gap; oas-ml can",
                 info_.name);
-    estimator_.start_run();
+    estimator_.start_run(start.first() != nullptr ? start.first()->observation : kMissing);
   }
   void add(const RowBlock& rows, const RowSource* /*from*/) override {
     estimator_.add(rows.actions, rows.observations);

@@ -72,7 +72,7 @@ void ParticlePosterior::filter_window(detail::Population& population, detail::Lo
   filter_.set_beliefs(window_start_, population);
   for (const Row& row : rows_) {
     if (row.action == kNewRun) {
-      filter_.set_beliefs(start_, population);
+      filter_.set_beliefs(belief_after(row.observation), population);
       continue;
     }
     filter_.update(population, row.action, row.observation, probabilities_);

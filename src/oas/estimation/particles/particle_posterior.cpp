@@ -10,6 +10,7 @@
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
+#include "oas/model/run_start.hpp"
 
 namespace oas {
 
@@ -72,6 +73,7 @@ ParticlePosterior::ParticlePosterior(const Pomdp& sensors, const ParticleOptions
                                      int particles)
     : options_((options.validate(), options)),
       start_(sensors.start()),
+      first_sensor_(sensors.first_observation()),
       filter_(sensors, particles),
       population_(filter_.make_population()),
       weights_(static_cast<std::size_t>(particles), filter_.stride()),
@@ -123,13 +125,24 @@ ParticlePosterior::ParticlePosterior(const Pomdp& sensors, const ParticleOptions
 
 bool ParticlePosterior::stores_rows() const { return options_.move == ParticleMove::window; }
 
-void ParticlePosterior::start_run() {
-  filter_.set_beliefs(start_, population_);
+std::vector<double> ParticlePosterior::belief_after(Observation first) const {
+  if (first == kMissing) return start_;
+  OAS_REQUIRE(first_sensor_.has_value(), "the model has no first_observation");
+  std::vector<double> belief(start_.size());
+  RunStart().with(first_reading(*first_sensor_, first)).belief(start_, belief);
+  return belief;
+}
+
+void ParticlePosterior::start_run(Observation first) {
+  const std::vector<double> belief = belief_after(first);
+  filter_.set_beliefs(belief, population_);
   if (!stores_rows()) return;
   if (rows_.empty()) {
-    window_start_ = start_;
+    window_start_ = belief;
   } else if (rows_.back().action != kNewRun) {
-    rows_.push_back({kNewRun, kMissing});
+    rows_.push_back({kNewRun, first});
+  } else {
+    rows_.back().observation = first;
   }
 }
 
@@ -318,7 +331,7 @@ void ParticlePosterior::load_rows(const JsonView& rows) {
     const double action = numbers[i];
     const double observation = numbers[i + 1];
     const bool whole = action == std::floor(action) && observation == std::floor(observation);
-    const bool new_run = action == kNewRun && observation == kMissing;
+    const bool new_run = action == kNewRun && (observation == kMissing || first_sensor_);
     if (!whole || !(new_run || (action >= 0 && action < filter_.num_actions())) ||
         observation < kMissing || observation >= filter_.num_observations()) {
       rows.at(i).fail(

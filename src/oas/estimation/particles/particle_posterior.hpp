@@ -119,8 +119,9 @@ class ParticlePosterior {
   ParticlePosterior(const Pomdp& sensors, const ParticleOptions& options,
                     std::span<const TransitionModel> particles);
 
-  /// Back to the model's start belief: rows to come belong to another run.
-  void start_run();
+  /// Back to the model's start belief: rows to come belong to another run. A first reading is taken
+  /// in by the model's first_observation.
+  void start_run(Observation first = kMissing);
 
   /// Takes in one row; returns P(observation | all rows so far, action), 1 for kMissing, 0 when no
   /// particle allows it (counted; the observation is then skipped).
@@ -182,11 +183,14 @@ class ParticlePosterior {
   void metropolis(const detail::DirichletRows& proposal, int action, Rng& rng);
   // Puts what the stored rows say into past_ and forgets them.
   void summarise(Rng& rng);
+  // The belief after a first reading, which may be missing.
+  [[nodiscard]] std::vector<double> belief_after(Observation first) const;
   // Filters the stored rows for a population; log likelihoods in `logs`.
   void filter_window(detail::Population& population, detail::LogProducts& logs);
 
   ParticleOptions options_;
   std::vector<double> start_;
+  std::optional<ObservationModel> first_sensor_;
   detail::ParticleFilter filter_;
   detail::Population population_;
   detail::ParticleWeights weights_;

@@ -29,7 +29,7 @@ struct OtherRows {
       if (start != nullptr) likelihood.start_run(*start);
       likelihood.append(action, observation);
       if (!folder) return;
-      if (start != nullptr) folder->start_run();
+      if (start != nullptr) folder->start_run(*start);
       folder->add({&action, 1}, {&observation, 1}, {});
     });
   }
@@ -52,8 +52,10 @@ struct OtherRows {
 std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pomdp& model,
                                              const LikelihoodEstimatorOptions& settings,
                                              Parallelism parallelism) {
+  if (model.reading_first()) return {};  // rows are shifted for one timing only
   PomdpParts parts = model.parts();
   parts.timing = other(model.timing());
+  parts.first_observation.reset();
   const Pomdp turned(std::move(parts));
   LikelihoodEstimatorOptions options;
   options.structure = settings.structure;
@@ -84,6 +86,12 @@ std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned
   const auto turned_timing = to_string(other(model.timing()));
   const std::string found = fit.brief(model);
   const char* const or_structure = structured ? ", or the structure does not hold" : "";
+  if (model.reading_first()) {
+    return fmt::format(
+        "the log does not fit the sensors of the model: the sensors are wrong, or the rows of the "
+        "log are not reading-first{}; {}",
+        or_structure, found);
+  }
   if (!turned || std::isnan(turned->p_value)) {
     return fmt::format(
         "the log does not fit the sensors of the model in timing {}: the sensors are wrong, or the "
@@ -98,7 +106,8 @@ std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned
   }
   return fmt::format(
       "the log does not fit the sensors of the model in timing {} (p = {:.2g}), nor in timing {} "
-      "(p = {:.2g}): the sensors are wrong{}; {}",
+      "(p = {:.2g}): the sensors are wrong, or every action was chosen knowing the reading of its "
+      "own row (--rows reading-first){}; {}",
       timing, fit.p_value, turned_timing, turned->p_value, or_structure, found);
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 
 #include "oas/core/contracts.hpp"
@@ -131,6 +132,7 @@ std::string LabelColumn::known_names() const {
 double NumberColumn::read_text(const char*& position) {
   const char* const start = position;
   const std::string_view text = next_cell(position, scratch_);
+  if (text.empty() && may_be_empty_) return std::numeric_limits<double>::quiet_NaN();
   OAS_REQUIRE(!text.empty(), "the {} is empty", name_);
   double value = 0.0;
   const char* const end = text.data() + text.size();

@@ -80,7 +80,9 @@ class NumberColumn {
  public:
   enum class Range { finite, probability };  ///< probability: (0, 1]
 
-  NumberColumn(std::string_view name, Range range) : name_(name), range_(range) {}
+  /// An empty cell is NaN when `may_be_empty`, else an error.
+  NumberColumn(std::string_view name, Range range, bool may_be_empty = false)
+      : name_(name), range_(range), may_be_empty_(may_be_empty) {}
 
   [[nodiscard]] double read(const char*& position) {
     for (const Entry& entry : recent_) {
@@ -115,6 +117,7 @@ class NumberColumn {
 
   std::string name_;
   Range range_;
+  bool may_be_empty_;
   std::array<Entry, 4> recent_;
   std::size_t oldest_ = 0;
   std::string scratch_;

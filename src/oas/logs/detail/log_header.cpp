@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kFamily = "oas-log/";
 constexpr std::string_view kVersion = "1";
+constexpr std::string_view kRows = "rows=";
 constexpr std::string_view kComponent = "observation_";
 constexpr std::string_view kLikelihood = "likelihood_";
 
@@ -192,25 +193,44 @@ void add_column(const std::string& cell, HeaderColumn column, std::vector<Header
 
 }  // namespace
 
-void check_comment(std::string_view line, Timing timing) {
+std::optional<RowComment> parse_comment(std::string_view line) {
   line.remove_prefix(1);
   std::string_view word = next_word(line);
-  if (!word.starts_with(kFamily)) return;
+  if (!word.starts_with(kFamily)) return {};
   word.remove_prefix(kFamily.size());
   OAS_REQUIRE(word == kVersion, "version {} of {} is not known; {} is", shown(word), kFamily,
               kVersion);
   const std::string_view setting = next_word(line);
-  const bool before = setting == "timing=before";
-  OAS_REQUIRE(before || setting == "timing=after",
+  RowComment comment;
+  comment.timing = setting == "timing=before" ? Timing::before : Timing::after;
+  OAS_REQUIRE(comment.timing == Timing::before || setting == "timing=after",
               "timing=before or timing=after is expected after {}{}, found {}", kFamily, kVersion,
               shown(setting));
-  const std::string_view rest = next_word(line);
+  std::string_view rest = next_word(line);
+  if (rest.starts_with(kRows)) {
+    comment.rows = parse_rows(rest.substr(kRows.size()));
+    OAS_REQUIRE(comment.rows == Rows::action_first || comment.timing == Timing::after,
+                "rows=reading-first goes with timing=after, not with timing=before");
+    rest = next_word(line);
+  }
   OAS_REQUIRE(rest.empty(), "{} is not known after {}", shown(rest), setting);
-  OAS_REQUIRE(before == (timing == Timing::before),
+  return comment;
+}
+
+void check_comment(std::string_view line, Timing timing, Rows rows) {
+  const std::optional<RowComment> comment = parse_comment(line);
+  if (!comment) return;
+  OAS_REQUIRE(comment->timing == timing,
               "the log has timing {} and the model has timing {}: in `before` a row's observation "
               "belongs to the state in which its action was taken, in `after` to the state that "
               "the action led to",
-              before ? "before" : "after", to_string(timing));
+              to_string(comment->timing), to_string(timing));
+  OAS_REQUIRE(
+      comment->rows == rows,
+      "the rows of the log are {} and are to be read as {}: reading-first rows hold what was "
+      "read and then the action that was chosen knowing it, action-first rows an action and "
+      "what was seen after it. \"rows\" in the model or --rows says how to read them",
+      to_string(comment->rows), to_string(rows));
 }
 
 std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -43,9 +44,19 @@ struct ContinuousColumns {
   const Labels* states = nullptr;  ///< of likelihoods
 };
 
-/// Checks a line that begins with '#': "# oas-log/1 timing=before" must name a known version and
-/// the timing of the model; any other text is a comment. Throws InvalidArgument.
-void check_comment(std::string_view line, Timing timing);
+/// What the line "# oas-log/1 timing=after rows=reading-first" says; rows that are not named are
+/// action-first.
+struct RowComment {
+  Timing timing = Timing::before;
+  Rows rows = Rows::action_first;
+};
+/// Reads a line that begins with '#'; nothing where it is some other comment. Throws
+/// InvalidArgument on an unknown version, or where it does not go on as it should.
+[[nodiscard]] std::optional<RowComment> parse_comment(std::string_view line);
+
+/// Throws InvalidArgument where a line that begins with '#' says that the log has another timing or
+/// other rows than these, or where parse_comment() does.
+void check_comment(std::string_view line, Timing timing, Rows rows);
 
 /// The columns of a header row that ends with a line feed. Throws InvalidArgument for an unknown or
 /// doubled column, when action or observation is missing, and when the row is no header at all.

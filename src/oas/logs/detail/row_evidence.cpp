@@ -9,8 +9,20 @@
 
 namespace oas::detail {
 
+namespace {
+
+std::string shown_reading(std::span<const double> reading) {
+  return reading.size() == 1 ? fmt::format("{}", reading.front())
+                             : fmt::format("({})", fmt::join(reading, ", "));
+}
+
+}  // namespace
+
 RowEvidence::RowEvidence(const ContinuousPomdp& model)
-    : actions_(model.chain().actions()), states_(model.chain().states()) {
+    : actions_(model.chain().actions()),
+      states_(model.chain().states()),
+      first_(model.first_density()),
+      reading_first_(model.chain().reading_first()) {
   if (model.has_sensors()) sensors_ = model.sensors();
 }
 
@@ -47,37 +59,32 @@ void RowEvidence::finish_row(LogBlock& block) {
   const auto n = static_cast<std::size_t>(states_.size());
   if (filled == 0) std::fill(values_.begin(), values_.end(), 0.0);
   if (!likelihoods_) block.readings.insert(block.readings.end(), values_.begin(), values_.end());
+  if (reading_first_ && !likelihoods_) return;
   if (filled == 0) {
     block.likelihoods.insert(block.likelihoods.end(), n, 1.0);
+  } else if (likelihoods_) {
+    OAS_REQUIRE(*std::max_element(values_.begin(), values_.end()) > 0.0,
+                "the likelihood is 0 in every state");
+    block.likelihoods.insert(block.likelihoods.end(), values_.begin(), values_.end());
   } else {
-    append_likelihoods(block.rows, block.likelihoods);
+    append_likelihoods(block.rows.actions.back(), values_, block.likelihoods);
   }
 }
 
-void RowEvidence::append_likelihoods(const Trajectory& rows, std::vector<double>& out) const {
+void RowEvidence::append_likelihoods(Action action, std::span<const double> reading,
+                                     std::vector<double>& out) const {
   const std::size_t first = out.size();
-  if (likelihoods_) {
-    out.insert(out.end(), values_.begin(), values_.end());
-  } else {
-    out.resize(first + static_cast<std::size_t>(states_.size()));
-    sensors_->likelihood(rows.actions.back(), values_, std::span(out).subspan(first));
-  }
+  out.resize(first + static_cast<std::size_t>(states_.size()));
+  const bool has_action = action >= 0;
+  const DensitySensors& sensors = has_action ? *sensors_ : *first_;
+  sensors.likelihood(has_action ? action : Action{0}, reading, std::span(out).subspan(first));
   const double largest =
       *std::max_element(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
-  if (likelihoods_) {
-    OAS_REQUIRE(largest > 0.0, "the likelihood is 0 in every state");
-    return;
-  }
-  const auto action = [&] { return actions_[rows.actions.back()]; };
-  OAS_REQUIRE(largest > 0.0, "observation {} has density 0 in every state under action '{}'",
-              shown_reading(), action());
-  OAS_REQUIRE(std::isfinite(largest), "observation {} has infinite density under action '{}'",
-              shown_reading(), action());
-}
-
-std::string RowEvidence::shown_reading() const {
-  return values_.size() == 1 ? fmt::format("{}", values_.front())
-                             : fmt::format("({})", fmt::join(values_, ", "));
+  if (largest > 0.0 && std::isfinite(largest)) return;
+  throw_invalid_argument(fmt::format(
+      "observation {} has {} {}", shown_reading(reading),
+      largest > 0.0 ? "infinite density" : "density 0 in every state",
+      has_action ? fmt::format("under action '{}'", actions_[action]) : "as a first reading"));
 }
 
 }  // namespace oas::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class RowEvidence {
   [[nodiscard]] ContinuousColumns columns() const;
   /// Once the header is known: likelihoods, or readings.
   void set_kind(bool likelihoods);
+  [[nodiscard]] bool brings_likelihoods() const { return likelihoods_; }
 
   /// One cell. Throws InvalidArgument on what is no finite number and on a negative likelihood.
   void read_cell(HeaderColumn column, const char*& position);
@@ -29,17 +31,22 @@ class RowEvidence {
   void forget_row() { filled_ = 0; }
 
   /// The row is complete, its action is the last one of the block: appends observation, reading and
-  /// likelihoods. Throws InvalidArgument when some cells are empty and some are not, when all
+  /// likelihoods. Where rows are reading-first readings bring none; append_likelihoods() gives
+  /// them. Throws InvalidArgument when some cells are empty and some are not, when all
   /// likelihoods are 0, and when the density of a reading is 0 in every state.
   void finish_row(LogBlock& block);
 
- private:
-  void append_likelihoods(const Trajectory& rows, std::vector<double>& out) const;
-  [[nodiscard]] std::string shown_reading() const;
+  /// p(reading | s, action) of all states, of the first reading of a run where there is no action
+  /// (-1). Throws InvalidArgument when it is 0 in every state, or infinite.
+  void append_likelihoods(Action action, std::span<const double> reading,
+                          std::vector<double>& out) const;
 
+ private:
   Labels actions_;
   Labels states_;
   std::optional<DensitySensors> sensors_;
+  std::optional<DensitySensors> first_;
+  bool reading_first_;
   bool likelihoods_ = false;
   std::vector<double> values_;  // of the cells, by index
   std::size_t filled_ = 0;      // cells of this row that are not empty

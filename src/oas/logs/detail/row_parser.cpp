@@ -14,11 +14,13 @@ RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const 
                      const ContinuousPomdp* continuous, const ColumnNames& columns)
     : name_(std::move(name)),
       lines_(decompressed(std::move(bytes), name_), name_),
-      actions_(model.actions(), "action", false),
+      actions_(model.actions(), "action", model.reading_first()),
       observations_(model.observations(), "observation", true),
-      states_(model.states(), "state", true) {
+      states_(model.states(), "state", true),
+      propensities_("propensity", NumberColumn::Range::probability, model.reading_first()),
+      rewards_("reward", NumberColumn::Range::finite, model.reading_first()) {
   if (continuous != nullptr) evidence_.emplace(*continuous);
-  read_header(model.timing(), columns);
+  read_header(model, columns);
   has_run_ = has(LogColumn::run);
   if (!evidence_) return;
   evidence_->set_kind(has(LogColumn::likelihood));
@@ -32,11 +34,11 @@ long RowParser::field_of(LogColumn column) const {
   return found == columns_.end() ? 0 : static_cast<long>(found - columns_.begin()) + 1;
 }
 
-void RowParser::read_header(Timing timing, const ColumnNames& names) {
+void RowParser::read_header(const Pomdp& model, const ColumnNames& names) {
   while (lines_.fill(line_ + 1)) {
     ++line_;
     try {
-      if (read_header_line(timing, names)) return;
+      if (read_header_line(model, names)) return;
     } catch (const InvalidArgument& error) {
       throw ParseError(name_, line_, 0, error.what());
     }
@@ -45,14 +47,14 @@ void RowParser::read_header(Timing timing, const ColumnNames& names) {
 }
 
 // True when the line was the header row.
-bool RowParser::read_header_line(Timing timing, const ColumnNames& names) {
+bool RowParser::read_header_line(const Pomdp& model, const ColumnNames& names) {
   const char* const start = lines_.begin();
   const auto* const end = static_cast<const char*>(
       std::memchr(start, '\n', static_cast<std::size_t>(lines_.end() - start)));
   lines_.consume(end + 1);
   const std::string_view text(start, static_cast<std::size_t>(end - start));
   if (text.starts_with('#')) {
-    check_comment(text, timing);
+    check_comment(text, model.timing(), model.rows());
     return false;
   }
   OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");

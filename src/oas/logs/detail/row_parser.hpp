@@ -14,7 +14,9 @@
 
 namespace oas::detail {
 
-/// The lines of a log as rows, in the order of the file; see LogReader for what it throws.
+/// The lines of a log as rows, as they stand in the file and in its order; see LogReader for what
+/// it throws. Where rows are reading-first, the action of a row may be missing (-1), propensity and
+/// reward NaN with it, and readings bring no likelihoods: the sensor is that of the row before.
 class RowParser {
  public:
   /// Reads the header. `continuous` null: observations are finite. Keeps no reference.
@@ -41,8 +43,8 @@ class RowParser {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  void read_header(Timing timing, const ColumnNames& names);
-  bool read_header_line(Timing timing, const ColumnNames& names);
+  void read_header(const Pomdp& model, const ColumnNames& names);
+  bool read_header_line(const Pomdp& model, const ColumnNames& names);
   void parse_lines(LogBlock& block, std::size_t max_rows);
   const char* parse_row(const char* position, LogBlock& block);
   void parse_cell(HeaderColumn column, const char*& position, Trajectory& rows);
@@ -57,8 +59,8 @@ class RowParser {
   LabelColumn actions_;
   LabelColumn observations_;
   LabelColumn states_;
-  NumberColumn propensities_{"propensity", NumberColumn::Range::probability};
-  NumberColumn rewards_{"reward", NumberColumn::Range::finite};
+  NumberColumn propensities_;
+  NumberColumn rewards_;
   RunColumn runs_;
   TimeColumn time_;
   std::vector<double> times_;

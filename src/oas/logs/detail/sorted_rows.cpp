@@ -68,7 +68,8 @@ SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
       gaps_(options.gaps),
       gap_action_(action_of(gaps_, model.actions())),
       steps_(options.step, gaps_.kind) {
-  if (options.known_states) known_.emplace(model, finite);
+  // Whoever shifts rows does it there.
+  if (options.known_states && !model.reading_first()) known_.emplace(model, finite);
 }
 
 void SortedRows::fail(LogColumn column, long line, const std::string& message) const {

@@ -42,6 +42,11 @@ class JudgedAlpha {
     }
   }
 
+  void begin(Observation first) {
+    agent_belief_.begin(first);
+    if (judge_) true_belief_->begin(first);
+  }
+
   Choice act(Rng& /*rng*/) {
     last_ = Action{actions_(agent_belief_.belief())};
     return {last_, 1.0};

@@ -37,6 +37,11 @@ class JudgedPlan {
         control_variate_(control_variate),
         same_(truth == plan.model && truth == filter) {}
 
+  void begin(Observation first) {
+    true_belief_.begin(first);
+    agent_belief_.begin(first);
+  }
+
   Choice act(Rng& rng) {
     if (same_) {
       judge_.action_values(true_belief_.belief(), values_);

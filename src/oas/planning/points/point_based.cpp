@@ -26,6 +26,8 @@ void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_
   Environment environment(model, Rng({seed, replication, Role::environment}));
   Rng rng({seed, replication, Role::policy});
   BeliefFilter filter(model);
+  open_run(environment, agent);
+  filter.reset(environment.start());
   for (Eigen::Index i = 0; i < out.cols(); ++i) {
     out.col(i) = VectorView(filter.belief().data(), model.num_states());
     play(environment, agent, rng, 2,

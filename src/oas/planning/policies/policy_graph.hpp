@@ -85,6 +85,9 @@ class GraphAgent {
                 start_node, graph_.num_nodes());
   }
 
+  /// A graph has no edge for what is read before the first action.
+  void begin(Observation /*first*/) {}
+
   Choice act(Rng& /*rng*/) {
     return {Action{graph_.actions[static_cast<std::size_t>(node_)]}, 1.0};
   }

@@ -20,7 +20,7 @@ class SoftMoments {
   /// Whether A S is small enough.
   [[nodiscard]] static bool fits(const ContinuousPomdp& model);
 
-  void start_run() { folder_.start_run(); }
+  void start_run(const RunStart& start = {}) { folder_.start_run(start); }
   /// Rows of one run; likelihoods without readings are taken for a log's own.
   void add(const RowBlock& rows);
   /// Those of the runs that follow.

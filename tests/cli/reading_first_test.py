@@ -1,0 +1,180 @@
+"""Logs in which the sensor is read first and the action chosen knowing it, as a user meets them."""
+
+import csv
+import io
+import json
+import unittest
+
+from support import CliCase
+
+SENSOR = [[0.8, 0.15, 0.05], [0.1, 0.3, 0.6]]
+MODEL = {
+    "format": "oas-model/1", "rows": "reading-first", "states": ["fine", "leaking"],
+    "actions": ["pump", "flush"], "observations": ["normal", "low", "alarm"], "start": [0.9, 0.1],
+    "transition": [[[0.9, 0.1], [0.05, 0.95]], [[0.97, 0.03], [0.7, 0.3]]], "observation": SENSOR,
+    "reward": [[1, 0.4], [0.2, 0.2]]}
+GAUSSIAN = [{"kind": "gaussian", "mean": 0, "sd": 1}, {"kind": "gaussian", "mean": 3, "sd": 1}]
+
+
+def without(model, *keys, **changes):
+    return {key: value for key, value in {**model, **changes}.items() if key not in keys}
+
+
+class ReadingFirst(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.put("m.json", MODEL)
+
+    def put(self, name, model):
+        return self.write(name, json.dumps(model))
+
+    def rows(self, name):
+        lines = self.read(name).decode().splitlines()
+        self.assertEqual(lines[0], "# oas-log/1 timing=after rows=reading-first")
+        return list(csv.DictReader(io.StringIO("\n".join(lines[1:]))))
+
+    def test_from_log_to_plan(self):
+        self.good("simulate", "m.json", "--runs", 20, "--steps", 500, "--seed", 2, "--state",
+                  "--reward", "-o", "log.csv")
+        rows = self.rows("log.csv")
+        self.assertEqual(len(rows), 10000)
+        self.assertEqual(list(rows[0]),
+                         ["run", "observation", "action", "propensity", "reward", "state"])
+        self.good("estimate", "m.json", "log.csv", "-o", "e.json")
+        written = json.loads(self.read("e.json"))
+        self.assertEqual(written["rows"], "reading-first")
+        self.assertEqual(written["first_observation"], SENSOR)
+        for a in range(2):
+            for s in range(2):
+                self.assertAlmostEqual(written["transition"][a][s][0],
+                                       MODEL["transition"][a][s][0], delta=0.1)
+        filtered = self.good_json("filter", "e.json", "log.csv", "-o", "b.csv")
+        self.assertEqual(filtered["rows"], 10000)
+        self.assertEqual(self.good_json("score", "e.json", "log.csv")["rows"], 10000)
+        self.good("forecast", "e.json", "log.csv", "--actions", "pump", "--reach", "leaking")
+        self.good("compare", "m.json", "e.json")
+        self.good("check", "m.json")
+        self.good("plan", "e.json", "-o", "plan.json")
+        self.good("evaluate", "m.json", "plan.json", "--steps", 100000)
+        self.good("simulate", "m.json", "--policy", "plan.json", "--steps", 50, "-o", "acted.csv")
+        self.assertEqual(len(self.rows("acted.csv")), 50)
+        self.good("learn", "m.json", "--agent", "oas-ucrl-ml", "--steps", 2000, "-o", "run.csv")
+
+    def test_the_option_does_what_the_key_does(self):
+        self.put("plain.json", without(MODEL, "rows", timing="after"))
+        for model, option in (("m.json", ()), ("plain.json", ("--rows", "reading-first"))):
+            self.good("simulate", model, *option, "--steps", 2000, "-o", f"{model}.csv")
+            self.good("estimate", model, f"{model}.csv", *option, "-o", f"{model}.e.json")
+        self.assertEqual(self.read("m.json.csv"), self.read("plain.json.csv"))
+        one, other = (json.loads(self.read(f"{name}.e.json")) for name in ("m.json", "plain.json"))
+        self.assertEqual(one, other)
+        self.bad("filter", "m.json", "m.json.csv", "--rows", "action-first", "-o", "b.csv",
+                 says=["m.json.csv:1", "the rows of the log are reading-first"])
+        self.bad("estimate", "plain.json", "m.json.csv", says=["m.json.csv:1", "--rows"])
+
+    def test_sensors_written_once_are_those_of_all_actions(self):
+        self.put("long.json", without(MODEL, observation=[SENSOR, SENSOR]))
+        for name in ("m.json", "long.json"):
+            self.good("convert", name, f"out-{name}")
+        self.assertEqual(self.read("out-m.json"), self.read("out-long.json"))
+        self.put("real.json", without(MODEL, "observation", observations={"dimension": 1},
+                                      density=GAUSSIAN))
+        self.put("both.json", without(MODEL, "observation", observations={"dimension": 1},
+                                      density=[GAUSSIAN, GAUSSIAN]))
+        for name in ("real.json", "both.json"):
+            self.good("simulate", name, "--steps", 500, "-o", f"{name}.csv")
+        self.assertEqual(self.read("real.json.csv"), self.read("both.json.csv"))
+
+    def test_real_values_and_cells(self):
+        self.put("real.json", without(MODEL, "observation", observations={"dimension": 1},
+                                      density=GAUSSIAN,
+                                      first_density=[GAUSSIAN[0], {"kind": "gaussian", "mean": 2,
+                                                                   "sd": 2}]))
+        self.good("simulate", "real.json", "--runs", 5, "--steps", 400, "-o", "log.csv")
+        for estimator in ("oas-ml", "oas-soft", "oas-overlap"):
+            self.good("estimate", "real.json", "log.csv", "--estimator", estimator, "-o",
+                      f"{estimator}.json")
+            self.assertIn("first_density", json.loads(self.read(f"{estimator}.json")))
+        self.good("filter", "oas-ml.json", "log.csv", "-o", "b.csv")
+        self.good("discretise", "real.json", "--cells", 4, "--log", "log.csv", "--log-out",
+                  "cells.csv", "-o", "finite.json")
+        self.assertEqual(len(self.rows("cells.csv")), 2000)
+        finite = json.loads(self.read("finite.json"))
+        self.assertNotEqual(finite["first_observation"], finite["observation"][0])
+        self.good("estimate", "finite.json", "cells.csv")
+
+    def test_calibrated_sensors(self):
+        self.good("simulate", "m.json", "--runs", 30, "--steps", 100, "--state", "-o", "log.csv")
+        out = self.good("calibrate", "log.csv", "--same-for-all-actions", "-o", "c.json")
+        self.assertIn("labelled rows", out)
+        made = json.loads(self.read("c.json"))
+        self.assertEqual(made["rows"], "reading-first")
+        for s, name in enumerate(made["states"]):
+            row = SENSOR[MODEL["states"].index(name)]
+            for o, label in enumerate(made["observations"]):
+                self.assertAlmostEqual(made["first_observation"][s][o],
+                                       row[MODEL["observations"].index(label)], delta=0.06)
+        self.bad("calibrate", "log.csv", "--differ-by-action", "-o", "d.json",
+                 says=["first_observation"])
+
+    def test_formats_without_a_first_observation(self):
+        for ending in ("pomdp", "pomdpx"):
+            self.bad("convert", "m.json", f"m.{ending}", says=["m.json", "--rows action-first"])
+            self.good("convert", "m.json", f"m.{ending}", "--rows", "action-first")
+        self.bad("convert", "m.json", "b.json", "--timing", "before", says=["reading-first"])
+        self.good("convert", "m.pomdp", "back.json", "--rows", "reading-first")
+        self.assertEqual(json.loads(self.read("back.json"))["rows"], "reading-first")
+
+    def test_bad_models(self):
+        other = [[0.2, 0.2, 0.6], [0.1, 0.3, 0.6]]
+        for changes, says in (
+                ({"timing": "before"}, ["$.rows", "after"]),
+                ({"rows": "sideways"}, ["$.rows", "sideways"]),
+                ({"observation": [SENSOR, other]}, ["first_observation", "'pump' and 'flush'"]),
+                ({"first_observation": [SENSOR, SENSOR]}, ["$.first_observation"]),
+                ({"first_observation": [[0.5, 0.6, 0], [1, 0, 0]]}, ["$.first_observation[0]"]),
+                ({"observation": SENSOR[:1]}, ["$.observation"]),
+                ({"rows": "action-first"}, ["timing"])):
+            self.put("bad.json", without(MODEL, **changes))
+            self.bad("check", "bad.json", says=["bad.json", *says])
+        self.put("bad.json", without(MODEL, "rows", timing="before", first_observation=SENSOR))
+        self.bad("check", "bad.json", says=["bad.json", "first_observation"])
+
+    def test_bad_logs(self):
+        for text, says in (
+                ("normal,pump\nlow,\nalarm,pump\n", ["log.csv:3:2", "line 4"]),
+                ("normal,pump\nloud,\n", ["log.csv:3:1", "'loud'"]),
+                ("normal,sing\nlow,\n", ["log.csv:2:2", "'sing'"]),
+                ("normal\n", ["log.csv:2", "1 field"]),
+                ("", ["log.csv", "no rows"])):
+            self.write("log.csv", "observation,action\n" + text)
+            for verb in (("estimate", "m.json", "log.csv"),
+                         ("score", "m.json", "log.csv"),
+                         ("filter", "m.json", "log.csv", "-o", "b.csv")):
+                self.bad(*verb, says=says)
+        self.write("log.csv", "observation,action\nnormal,pump\n")
+        self.bad("estimate", "m.json", "log.csv", says=["the log has no transition"])
+        self.good("filter", "m.json", "log.csv", "-o", "b.csv")
+        self.bad("simulate", "pest-control", "--rows", "reading-first", "--steps", 5, "-o", "x.csv",
+                 says=["pest-control", "timing `before`"])
+
+    def test_a_fleet_with_gaps(self):
+        self.write("log.csv",
+                   "ts,pump,gauge,cmd\n2026-01-01,a,normal,pump\n2026-01-01,b,low,flush\n"
+                   "2026-01-02,a,alarm,flush\n2026-01-03,b,normal,pump\n2026-01-03,a,low,\n"
+                   "2026-01-04,b,alarm,pump\n")
+        reading = ("--columns", "time=ts,run=pump,observation=gauge,action=cmd", "--step", "1d")
+        self.bad("filter", "m.json", "log.csv", *reading, "-o", "b.csv",
+                 says=["log.csv:5:1", "gap"])
+        self.good("filter", "m.json", "log.csv", *reading, "--gaps", "repeat", "-o", "b.csv")
+        with open(self.folder / "b.csv", encoding="utf-8") as file:
+            lines = [(row["run"], row["step"], row["action"], row["observation"])
+                     for row in csv.DictReader(file)]
+        self.assertEqual(lines, [
+            ("a", "0", "pump", "normal"), ("a", "1", "flush", "alarm"), ("a", "2", "", "low"),
+            ("b", "0", "flush", "low"), ("b", "1", "flush", ""), ("b", "2", "pump", "normal"),
+            ("b", "3", "pump", "alarm"), ("b", "4", "", "")])
+
+
+if __name__ == "__main__":
+    unittest.main()
