@@ -20,10 +20,10 @@ using Kind = Density::Kind;
 
 Density any_density() {
   Rng rng({any_seed(), 0, Role::test});
-  return random_density(
-      *rc::gen::element(Kind::gaussian, Kind::beta, Kind::gamma, Kind::table, Kind::mixture)
-           .as("kind"),
-      rng);
+  return random_density(*rc::gen::element(Kind::gaussian, Kind::lognormal, Kind::beta, Kind::gamma,
+                                          Kind::table, Kind::kernel, Kind::mixture)
+                             .as("kind"),
+                        rng);
 }
 
 // ∫ density over [low, high] by many midpoints, split at the jumps of tables.
@@ -52,8 +52,8 @@ RC_GTEST_PROP(Density, QuantilesInvertTheDistributionFunction, ()) {
 
 TEST(Density, EvenlySpreadNumbersBecomeDraws) {
   Rng rng({5, 0, Role::test});
-  for (const Kind kind :
-       {Kind::gaussian, Kind::beta, Kind::gamma, Kind::poisson, Kind::table, Kind::mixture}) {
+  for (const Kind kind : {Kind::gaussian, Kind::lognormal, Kind::beta, Kind::gamma, Kind::poisson,
+                          Kind::table, Kind::kernel, Kind::mixture}) {
     const Density density = random_density(kind, rng);
     constexpr int kPoints = 20'000;
     const LowDiscrepancy points(1, kPoints);

@@ -40,8 +40,13 @@ std::string observed(const Pomdp& model, const LoggedRun& run, std::size_t t,
     return seen ? csv_cell(model.observations()[run.observations[t]]) : "";
   }
   if (!seen || run.readings.empty()) return std::string(components - 1, ',');
-  return fmt::format("{}",
-                     fmt::join(std::span(run.readings).subspan(t * components, components), ","));
+  std::string cells;
+  for (std::size_t c = 0; c < components; ++c) {
+    const double value = run.readings[t * components + c];
+    if (c > 0) cells += ',';
+    if (!std::isnan(value)) cells += fmt::format("{}", value);
+  }
+  return cells;
 }
 
 void smooth_run(const Pomdp& model, const LoggedRun& run, const SmoothedRow& receive) {

@@ -46,6 +46,21 @@ struct Gaps {
   std::string action;  ///< name or index, with Kind::action
 };
 
+/// What to make of readings that the densities rule out (density 0, or infinite, in every state) or
+/// make very unlikely: an error; missing, as far as they are impossible; or a mixture in which a
+/// sensor says anything with this share (ReadingLikelihood), where impossible ones are missing,
+/// too.
+struct Outliers {
+  enum class Kind { error, missing, share };
+
+  Outliers() = default;
+  /// "error", "missing" or a number in (0, 0.5]. Throws InvalidArgument on anything else.
+  explicit Outliers(std::string_view text);
+
+  Kind kind = Kind::error;
+  double share = 0.0;  ///< with Kind::share
+};
+
 /// A length of time: seconds where it was written with a unit, "90s", "15m", "15min", "1h", "30d";
 /// else a number in the unit of numeric times.
 struct Duration {
@@ -62,6 +77,7 @@ struct LogOptions {
   std::string columns = {};   ///< see ColumnNames; empty: the names of the format
   std::string step = {};      ///< a Duration; empty: the one difference of all times
   std::string gaps = {};      ///< see Gaps; empty: error
+  std::string outliers = {};  ///< see Outliers; empty: error
   bool known_states = false;  ///< column `state` is evidence; see LogReader
   bool interleaved = false;   ///< sort units apart from the first row on
 
@@ -76,6 +92,9 @@ struct LogOptions {
     fields.text("gaps", gaps,
                 "what to make of steps without a row: error (the default), action=NAME, repeat "
                 "(rows without observation), new-run (from an unknown state)");
+    fields.text("outliers", outliers,
+                "what to make of real-valued readings that no state can give: error (the default), "
+                "missing, or a share, 0.01, of readings that tell nothing");
     fields("interleaved", interleaved,
            "sort units apart from the first row on, also where they begin to mix late");
   }

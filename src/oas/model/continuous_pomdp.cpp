@@ -23,13 +23,22 @@ ObservationModel nothing_seen(const Pomdp& chain) {
 
 }  // namespace
 
-ContinuousPomdp::ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors)
-    : chain_(with_finite_sensors(chain, nothing_seen(chain))), sensors_(std::move(sensors)) {
+ContinuousPomdp::ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors,
+                                 DensityDraws draws)
+    : chain_(with_finite_sensors(chain, nothing_seen(chain))),
+      sensors_(std::move(sensors)),
+      draws_(std::move(draws)) {
   OAS_REQUIRE(!sensors_ || (sensors_->num_states() == num_states() &&
                             sensors_->num_actions() == num_actions()),
               "density is {}x{} (actions, states) where the model has {} and {}",
               sensors_ ? sensors_->num_actions() : 0, sensors_ ? sensors_->num_states() : 0,
               num_actions(), num_states());
+  for (const DensitySensors& draw : draws_.draws) {
+    OAS_REQUIRE(sensors_ && draw.num_states() == num_states() &&
+                    draw.num_actions() == num_actions() &&
+                    draw.dimension() == sensors_->dimension(),
+                "density_draws are not of the size of density");
+  }
 }
 
 const DensitySensors& ContinuousPomdp::sensors() const {
@@ -38,7 +47,11 @@ const DensitySensors& ContinuousPomdp::sensors() const {
 }
 
 ContinuousPomdp ContinuousPomdp::with_transition(TransitionModel transition) const {
-  return ContinuousPomdp(chain_.with_transition(std::move(transition)), sensors_);
+  return ContinuousPomdp(chain_.with_transition(std::move(transition)), sensors_, draws_);
+}
+
+ContinuousPomdp ContinuousPomdp::with_draw(std::size_t index) const {
+  return ContinuousPomdp(chain_, draws_.draws[index]);
 }
 
 Pomdp ContinuousPomdp::with_sensors(ObservationModel sensors) const {

@@ -2,11 +2,21 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "oas/model/density_sensors.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
+
+/// What is not known about densities that were fitted to labelled rows: random ones, as far as
+/// these rows leave them open. A value.
+struct DensityDraws {
+  double labelled_rows = 0.0;
+  std::vector<DensitySensors> draws;  ///< empty: the densities are known
+
+  friend bool operator==(const DensityDraws&, const DensityDraws&) = default;
+};
 
 /// A partially observed Markov decision process whose observations are real numbers or vectors, or
 /// whose sensors are somebody else's and come as likelihoods in the log: a hidden chain (timing,
@@ -17,7 +27,8 @@ class ContinuousPomdp {
  public:
   /// The sensors of `chain` are dropped, and so is a reward that depends on them. Throws
   /// InvalidArgument when sizes differ.
-  explicit ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors = {});
+  explicit ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors = {},
+                           DensityDraws draws = {});
 
   /// All but the sensors, as a model with one observation that is always the same.
   [[nodiscard]] const Pomdp& chain() const { return chain_; }
@@ -25,11 +36,15 @@ class ContinuousPomdp {
   /// Throws InvalidArgument when the densities are unknown.
   [[nodiscard]] const DensitySensors& sensors() const;
 
+  [[nodiscard]] const DensityDraws& density_draws() const { return draws_; }
+
   [[nodiscard]] int num_states() const { return chain_.num_states(); }
   [[nodiscard]] int num_actions() const { return chain_.num_actions(); }
   [[nodiscard]] Timing timing() const { return chain_.timing(); }
 
   [[nodiscard]] ContinuousPomdp with_transition(TransitionModel transition) const;
+  /// With one of the draws for densities that are known.
+  [[nodiscard]] ContinuousPomdp with_draw(std::size_t index) const;
   /// The same chain with finite sensors.
   [[nodiscard]] Pomdp with_sensors(ObservationModel sensors) const;
 
@@ -41,6 +56,7 @@ class ContinuousPomdp {
  private:
   Pomdp chain_;
   std::optional<DensitySensors> sensors_;
+  DensityDraws draws_;
 };
 
 }  // namespace oas

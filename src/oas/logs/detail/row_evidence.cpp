@@ -3,24 +3,39 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
 
 namespace oas::detail {
 
-RowEvidence::RowEvidence(const ContinuousPomdp& model)
-    : actions_(model.chain().actions()), states_(model.chain().states()) {
-  if (model.has_sensors()) sensors_ = model.sensors();
+namespace {
+
+constexpr double kEmpty = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+RowEvidence::RowEvidence(const ContinuousPomdp& model, Outliers outliers)
+    : actions_(model.chain().actions()), states_(model.chain().states()), outliers_(outliers) {
+  if (!model.has_sensors()) return;
+  sensors_.emplace(model.sensors(), outliers.share);
+  dimension_ = model.sensors().dimension();
 }
 
-ContinuousColumns RowEvidence::columns() const {
-  return {sensors_ ? sensors_->dimension() : 0, &states_};
-}
+RowEvidence::RowEvidence(const Pomdp& model, int dimension)
+    : actions_(model.actions()), states_(model.states()), dimension_(dimension) {}
+
+ContinuousColumns RowEvidence::columns() const { return {dimension_, &states_}; }
 
 void RowEvidence::set_kind(bool likelihoods) {
   likelihoods_ = likelihoods;
-  values_.resize(static_cast<std::size_t>(likelihoods ? states_.size() : sensors_->dimension()));
+  values_.assign(static_cast<std::size_t>(likelihoods ? states_.size() : dimension_), kEmpty);
+}
+
+void RowEvidence::forget_row() {
+  filled_ = 0;
+  std::fill(values_.begin(), values_.end(), kEmpty);
 }
 
 void RowEvidence::read_cell(HeaderColumn column, const char*& position) {
@@ -40,44 +55,68 @@ void RowEvidence::read_cell(HeaderColumn column, const char*& position) {
 
 void RowEvidence::finish_row(LogBlock& block) {
   const std::size_t filled = std::exchange(filled_, 0);
-  OAS_REQUIRE(filled == 0 || filled == values_.size(),
-              "{} of {} {} cells are empty; all or none may be", values_.size() - filled,
-              values_.size(), likelihoods_ ? "likelihood" : "observation");
-  block.rows.observations.push_back(filled == 0 ? kMissing : Observation{0});
   const auto n = static_cast<std::size_t>(states_.size());
-  if (filled == 0) std::fill(values_.begin(), values_.end(), 0.0);
-  if (!likelihoods_) block.readings.insert(block.readings.end(), values_.begin(), values_.end());
-  if (filled == 0) {
-    block.likelihoods.insert(block.likelihoods.end(), n, 1.0);
-  } else {
-    append_likelihoods(block.rows, block.likelihoods);
+  const std::size_t first = block.likelihoods.size();
+  block.likelihoods.resize(first + n, 1.0);
+  const std::span<double> out = std::span(block.likelihoods).subspan(first);
+  bool seen = filled > 0;
+  if (seen && likelihoods_) {
+    OAS_REQUIRE(filled == values_.size(), "{} of {} likelihood cells are empty; all or none may be",
+                values_.size() - filled, values_.size());
+    std::copy(values_.begin(), values_.end(), out.begin());
+    OAS_REQUIRE(*std::max_element(out.begin(), out.end()) > 0.0,
+                "the likelihood is 0 in every state");
+  } else if (seen && sensors_) {
+    seen = judge_reading(block.rows.actions.back(), out);
   }
+  block.rows.observations.push_back(seen ? Observation{0} : kMissing);
+  if (!likelihoods_) {
+    if (!seen) std::fill(values_.begin(), values_.end(), 0.0);
+    block.readings.insert(block.readings.end(), values_.begin(), values_.end());
+  }
+  std::fill(values_.begin(), values_.end(), kEmpty);
 }
 
-void RowEvidence::append_likelihoods(const Trajectory& rows, std::vector<double>& out) const {
-  const std::size_t first = out.size();
-  if (likelihoods_) {
-    out.insert(out.end(), values_.begin(), values_.end());
-  } else {
-    out.resize(first + static_cast<std::size_t>(states_.size()));
-    sensors_->likelihood(rows.actions.back(), values_, std::span(out).subspan(first));
+// Whether the reading is to be believed. Where one cannot be, and that is allowed for, components
+// that cannot be by themselves are left out, or else all of it.
+bool RowEvidence::judge_reading(Action action, std::span<double> out) {
+  (*sensors_)(action, values_, out);
+  std::string fault = fault_of(out, action);
+  if (fault.empty()) return true;
+  OAS_REQUIRE(outliers_.kind != Outliers::Kind::error, "{}", fault);
+  if (sensors_->leave_out_impossible(action, values_)) {
+    (*sensors_)(action, values_, out);
+    fault = fault_of(out, action);
   }
-  const double largest =
-      *std::max_element(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
-  if (likelihoods_) {
-    OAS_REQUIRE(largest > 0.0, "the likelihood is 0 in every state");
-    return;
+  const bool nothing_left =
+      std::all_of(values_.begin(), values_.end(), [](double value) { return std::isnan(value); });
+  if (fault.empty() && !nothing_left) return true;
+  std::fill(out.begin(), out.end(), 1.0);
+  return false;
+}
+
+// Empty: the reading can be.
+std::string RowEvidence::fault_of(std::span<const double> likelihoods, Action action) const {
+  const double largest = *std::max_element(likelihoods.begin(), likelihoods.end());
+  if (!(largest > 0.0)) {
+    return fmt::format("observation {} has density 0 in every state under action '{}'",
+                       shown_reading(), actions_[action]);
   }
-  const auto action = [&] { return actions_[rows.actions.back()]; };
-  OAS_REQUIRE(largest > 0.0, "observation {} has density 0 in every state under action '{}'",
-              shown_reading(), action());
-  OAS_REQUIRE(std::isfinite(largest), "observation {} has infinite density under action '{}'",
-              shown_reading(), action());
+  if (!std::isfinite(largest)) {
+    return fmt::format("observation {} has infinite density under action '{}'", shown_reading(),
+                       actions_[action]);
+  }
+  return {};
 }
 
 std::string RowEvidence::shown_reading() const {
-  return values_.size() == 1 ? fmt::format("{}", values_.front())
-                             : fmt::format("({})", fmt::join(values_, ", "));
+  const auto shown_value = [](double value) {
+    return std::isnan(value) ? std::string("empty") : fmt::format("{}", value);
+  };
+  if (values_.size() == 1) return shown_value(values_.front());
+  std::vector<std::string> words;
+  for (const double value : values_) words.push_back(shown_value(value));
+  return fmt::format("({})", fmt::join(words, ", "));
 }
 
 }  // namespace oas::detail

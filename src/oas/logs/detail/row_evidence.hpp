@@ -7,6 +7,7 @@
 #include "oas/logs/detail/log_header.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "oas/model/continuous_pomdp.hpp"
+#include "oas/model/reading_likelihood.hpp"
 
 namespace oas::detail {
 
@@ -15,7 +16,9 @@ namespace oas::detail {
 class RowEvidence {
  public:
   /// Keeps a copy of what it needs.
-  explicit RowEvidence(const ContinuousPomdp& model);
+  RowEvidence(const ContinuousPomdp& model, Outliers outliers);
+  /// Readings of so many components, of which nothing is known: likelihoods are 1.
+  RowEvidence(const Pomdp& model, int dimension);
 
   /// What the header may name; valid as long as this object stays where it is.
   [[nodiscard]] ContinuousColumns columns() const;
@@ -26,22 +29,26 @@ class RowEvidence {
   void read_cell(HeaderColumn column, const char*& position);
 
   /// Forgets the cells of a row that is read again.
-  void forget_row() { filled_ = 0; }
+  void forget_row();
 
   /// The row is complete, its action is the last one of the block: appends observation, reading and
-  /// likelihoods. Throws InvalidArgument when some cells are empty and some are not, when all
-  /// likelihoods are 0, and when the density of a reading is 0 in every state.
+  /// likelihoods. Throws InvalidArgument when some likelihoods are empty and some are not, when all
+  /// of them are 0, and, unless outliers are allowed for, when the density of a reading is 0 in
+  /// every state.
   void finish_row(LogBlock& block);
 
  private:
-  void append_likelihoods(const Trajectory& rows, std::vector<double>& out) const;
+  [[nodiscard]] std::string fault_of(std::span<const double> likelihoods, Action action) const;
+  [[nodiscard]] bool judge_reading(Action action, std::span<double> out);
   [[nodiscard]] std::string shown_reading() const;
 
   Labels actions_;
   Labels states_;
-  std::optional<DensitySensors> sensors_;
+  std::optional<ReadingLikelihood> sensors_;
+  int dimension_ = 0;
+  Outliers outliers_;
   bool likelihoods_ = false;
-  std::vector<double> values_;  // of the cells, by index
+  std::vector<double> values_;  // of the cells, by index; NaN where one is empty
   std::size_t filled_ = 0;      // cells of this row that are not empty
   std::string scratch_;
 };

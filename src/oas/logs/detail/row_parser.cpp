@@ -11,13 +11,13 @@
 namespace oas::detail {
 
 RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
-                     const ContinuousPomdp* continuous, const ColumnNames& columns)
+                     std::optional<RowEvidence> evidence, const ColumnNames& columns)
     : name_(std::move(name)),
       lines_(decompressed(std::move(bytes), name_), name_),
       actions_(model.actions(), "action", false),
       observations_(model.observations(), "observation", true),
-      states_(model.states(), "state", true) {
-  if (continuous != nullptr) evidence_.emplace(*continuous);
+      states_(model.states(), "state", true),
+      evidence_(std::move(evidence)) {
   read_header(model.timing(), columns);
   has_run_ = has(LogColumn::run);
   if (!evidence_) return;

@@ -17,9 +17,9 @@ namespace oas::detail {
 /// The lines of a log as rows, in the order of the file; see LogReader for what it throws.
 class RowParser {
  public:
-  /// Reads the header. `continuous` null: observations are finite. Keeps no reference.
+  /// Reads the header. `evidence` empty: observations are finite. Keeps no reference.
   RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
-            const ContinuousPomdp* continuous, const ColumnNames& columns);
+            std::optional<RowEvidence> evidence, const ColumnNames& columns);
 
   /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
   /// consecutive lines. Throws RunComesBack when a run does, with the rows before it in the block;
