@@ -103,7 +103,9 @@ Json score_to_json(const FamilyScore& score) {
 bool asks_for_densities(const std::string& path, std::span<const std::string> logs,
                         const LogOptions& options) {
   if (path.empty()) {
-    return !logs.empty() && reading_columns(logs.front(), options).size() > 1;
+    // What cannot be read twice is left to those who say so.
+    return !logs.empty() && std::filesystem::is_regular_file(logs.front()) &&
+           reading_columns(logs.front(), options).size() > 1;
   }
   if (!path.ends_with(".json")) return false;
   const Json document = parse_json(read_text_file(path), path);

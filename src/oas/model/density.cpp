@@ -37,6 +37,13 @@ void require_positive(double value, const char* name) {
 
 bool is_count(double x) { return x >= 0.0 && x == std::floor(x) && x < 1e15; }
 
+// Where the last probability of a table ends.
+double end_of_table(const std::vector<double>& edges, const std::vector<double>& probability) {
+  std::size_t last = probability.size() - 1;
+  while (!(probability[last] > 0.0)) --last;
+  return edges[last + 1];
+}
+
 // exponent · log x where 0 · log 0 is 0.
 double log_power(double exponent, double log_x) { return exponent == 0.0 ? 0.0 : exponent * log_x; }
 
@@ -297,6 +304,7 @@ double Density::table_density(double x) const {
 }
 
 double Density::table_cdf(double x) const {
+  if (x >= end_of_table(parameters_, weights_)) return 1.0;  // the weights may sum to a little less
   double sum = 0.0;
   for (std::size_t i = 0; i < weights_.size() && x > parameters_[i]; ++i) {
     const double share = (x - parameters_[i]) / (parameters_[i + 1] - parameters_[i]);
@@ -307,6 +315,7 @@ double Density::table_cdf(double x) const {
 
 double Density::table_quantile(double u) const {
   if (!(u > 0.0)) return parameters_.front();
+  if (u >= 1.0) return end_of_table(parameters_, weights_);
   double sum = 0.0;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     if (weights_[i] > 0.0 && u <= sum + weights_[i]) {

@@ -116,8 +116,9 @@ struct DensityCalibration {
 /// log-density of held-out readings, in ten folds of every state: it is on the same scale for
 /// kernels, whose parameters nobody can count. Of the simple families (normal, log-normal, gamma)
 /// the best is taken, and a mixture or kernels in place of it only where these are better by more
-/// than a standard error of the difference; so is a joint normal density in place of independent
-/// components. Up to 2,000 readings of a group are used for the choice.
+/// than a standard error of the difference. A joint normal density takes the place of independent
+/// components wherever it scores better: to miss a dependence costs more than a few covariances too
+/// many. Up to 2,000 readings of a group are used for the choice.
 ///
 /// Throws ParseError naming file, line, column and value where a family that was asked for cannot
 /// be fitted, or under "auto" none.

@@ -117,16 +117,19 @@ Density fit_kernel(std::span<const double> sample, double resolution) {
   return Density::kernel(std::move(sorted), bandwidth);
 }
 
-std::vector<double> dirichlet(std::size_t size, double concentration, Rng& rng) {
-  std::vector<double> weights(size);
-  sample_dirichlet(std::vector<double>(size, concentration), weights, rng);
+// Weights of points that stand for so many readings. Dirichlet(c, …) weights give a mean the
+// variance Σ(x-x̄)²/(n (n c + 1)); with n c = n - 4 that is what the posterior of a normal sample
+// has, Σ(x-x̄)²/(n (n - 3)), where the plain bootstrap would have too little.
+std::vector<double> random_weights(std::size_t points, std::size_t readings, Rng& rng) {
+  const double each = (static_cast<double>(readings) - 4.0) / static_cast<double>(points);
+  std::vector<double> weights(points);
+  sample_dirichlet(std::vector<double>(points, each), weights, rng);
   return weights;
 }
 
 Density draw_kernel(const Density& fitted, std::size_t readings, Rng& rng) {
   const std::vector<double>& points = fitted.parameters();
-  const double each = static_cast<double>(readings) / static_cast<double>(points.size());
-  return Density::kernel(points, fitted.bandwidth(), dirichlet(points.size(), each, rng));
+  return Density::kernel(points, fitted.bandwidth(), random_weights(points.size(), readings, rng));
 }
 
 double chi_square(double degrees, Rng& rng) { return 2.0 * sample_gamma(0.5 * degrees, rng); }
@@ -250,10 +253,10 @@ Density draw_density(DensityFamily family, const Density& fitted, std::span<cons
       return Density::lognormal(mean, sd);
     }
     case DensityFamily::gamma:
-      return fit_gamma(sample, dirichlet(sample.size(), 1.0, rng));
+      return fit_gamma(sample, random_weights(sample.size(), sample.size(), rng));
     case DensityFamily::mixture:
-      return detail::refit_normal_mixture(fitted, sample, dirichlet(sample.size(), 1.0, rng),
-                                          resolution);
+      return detail::refit_normal_mixture(
+          fitted, sample, random_weights(sample.size(), sample.size(), rng), resolution);
     case DensityFamily::kernel:
       break;
   }

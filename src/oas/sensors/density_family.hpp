@@ -53,9 +53,9 @@ struct SampleFault {
                                   double resolution);
 
 /// A random density in place of `fitted`, which was fitted to the sample. Normal and log-normal:
-/// from the posterior under Jeffreys' independent prior, σ² ~ Σ(x-x̄)²/χ²_{n-1}, μ ~ N(x̄, σ²/n). The
-/// others: fitted again to weights that are Dirichlet(1, …, 1) (the Bayesian bootstrap, Rubin
-/// 1981).
+/// from the posterior under Jeffreys' independent prior, σ² ~ Σ(x-x̄)²/χ²_{n-1}, μ ~ N(x̄, σ²/n).
+/// The others: fitted again to readings with random weights (the Bayesian bootstrap, Rubin 1981),
+/// Dirichlet with 1 - 4/n for each, so that means spread as those of normal densities do.
 [[nodiscard]] Density draw_density(DensityFamily family, const Density& fitted,
                                    std::span<const double> sample, double resolution, Rng& rng);
 

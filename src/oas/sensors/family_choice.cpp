@@ -312,7 +312,7 @@ void FamilyChoice::consider_joint() {
     const auto [gain, error] = difference(joint.scores, alone);
     (gain > 0.0 ? product : score).behind = std::abs(gain);
     (gain > 0.0 ? product : score).error = error;
-    joint_ = gain > error;
+    joint_ = gain > 0.0;  // to miss a dependence costs more than a few covariances too many
     product.chosen = !joint_;
     score.chosen = joint_;
   }
