@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -83,6 +84,20 @@ std::string unused_text(std::int64_t unused) {
                      counted(unused, "row"));
 }
 
+// Whether names that were found in a log are numbers with decimals, as no names would be.
+bool look_like_readings(const Labels& observations) {
+  if (!observations.has_names()) return false;
+  bool decimals = false;
+  for (int o = 0; o < observations.size(); ++o) {
+    const std::string& name = observations[o];
+    double value = 0.0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return false;
+    decimals = decimals || name.find('.') != std::string::npos;
+  }
+  return decimals;
+}
+
 void calibrate_finite(const CalibrateArguments& options) {
   OAS_REQUIRE(options.figure.empty(),
               "--figure: shows densities of real-valued readings; observations here are finite "
@@ -92,6 +107,11 @@ void calibrate_finite(const CalibrateArguments& options) {
               "unless --same-for-all-actions is given");
   options.calibration.validate();
   const Pomdp model = skeleton(options);
+  if (options.model.empty() && look_like_readings(model.observations())) {
+    warn(options.common,
+         "all observations are numbers, and each different one is taken as an observation of its "
+         "own; --family auto fits densities to them");
+  }
   Progress progress(options.common, "rows", 0);
   const SensorCounts counts = count_labelled_rows(
       model, options.logs, options.common.parallelism(),

@@ -181,6 +181,7 @@ class Densities(CliCase):
         self.bad(*calibrate, "--family", "normal", "--figure", "x.pdf", says=["x.pdf", ".svg"])
         self.bad(*calibrate, "--family", "normal", "-o", "x.pomdp", says=["x.pomdp", ".json"])
         self.bad(*calibrate, "--by-action", says=["--by-action"])
+        self.assertIn("--family auto", self.oas(*calibrate, "--prior", 1).stderr)
         self.bad("calibrate", "-", "--family", "normal", "--timing", "before", stdin="x",
                  says=["pipe"])
         self.write_model("two.json", model(observations={"dimension": 2}, density=None))

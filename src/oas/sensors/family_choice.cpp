@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kFolds = 10;
 constexpr std::size_t kMostForChoice = 2000;  // readings of a group
+// Standard errors by which a flexible family must be better. With 2, two humps of 30 readings are
+// too often taken for one.
+constexpr double kClearly = 1.0;
 constexpr double kLeastLog = -700.0;          // of a density that is 0 as a double
 constexpr std::string_view kJoint = "joint-normal";
 
@@ -213,7 +216,7 @@ void FamilyChoice::choose_component(int i, Parallelism parallelism) {
   std::size_t taken = simple;
   if (best != simple) {
     const auto [gain, error] = difference(held[best].scores, held[simple].scores);
-    if (gain > error) taken = best;
+    if (gain > kClearly * error) taken = best;
   }
   for (std::size_t f = 0; f < kCount; ++f) {
     FamilyScore score;
