@@ -15,7 +15,7 @@ constexpr std::size_t kMostForChoice = 2000;  // readings of a group
 // Standard errors by which a flexible family must be better. With 2, two humps of 30 readings are
 // too often taken for one.
 constexpr double kClearly = 1.0;
-constexpr double kLeastLog = -700.0;          // of a density that is 0 as a double
+constexpr double kLeastLog = -700.0;  // of a density that is 0 as a double
 constexpr std::string_view kJoint = "joint-normal";
 
 double log_density(double density) {
