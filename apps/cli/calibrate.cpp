@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,7 +11,9 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/figures/figure_file.hpp"
 #include "oas/jobs/log_calibration.hpp"
+#include "oas/jobs/log_densities.hpp"
 #include "setting_options.hpp"
 #include "whole_number.hpp"
 
@@ -23,6 +27,9 @@ struct CalibrateArguments {
   std::string timing;
   std::vector<std::string> logs;
   CalibrationOptions calibration;
+  DensityCalibrationOptions densities;
+  std::string family;  // empty: not given
+  std::string figure;
   std::vector<Setting> rows;
   std::string output;
 };
@@ -30,11 +37,13 @@ struct CalibrateArguments {
 // Sensors of more numbers than this in a row are left to the file.
 constexpr int kMostColumns = 8;
 
+std::optional<Timing> given_timing(const CalibrateArguments& options) {
+  if (options.timing.empty()) return {};
+  return options.timing == to_string(Timing::before) ? Timing::before : Timing::after;
+}
+
 Pomdp skeleton(const CalibrateArguments& options) {
-  std::optional<Timing> timing;
-  if (!options.timing.empty()) {
-    timing = options.timing == to_string(Timing::before) ? Timing::before : Timing::after;
-  }
+  const std::optional<Timing> timing = given_timing(options);
   if (!options.model.empty() && !std::filesystem::exists(options.model)) {
     Pomdp model = load_model(options.model, options.common);
     OAS_REQUIRE(timing.value_or(model.timing()) == model.timing(), "{}: has timing {}, not {}",
@@ -70,15 +79,40 @@ std::string sensors_text(const Pomdp& model, const Calibration& calibration) {
                             100.0 * calibration.confidence);
 }
 
-void run_calibrate(const CalibrateArguments& options) {
-  if (!options.output.empty()) {
-    OAS_REQUIRE(is_json_output(options.output),
-                "{}: counts and intervals need a .json file; oas convert makes other formats of it",
-                options.output);
+std::string unused_text(std::int64_t unused) {
+  if (unused == 0) return {};
+  return fmt::format("{} could not be used: no observation, no state, or the last of a run\n",
+                     counted(unused, "row"));
+}
+
+// Whether names that were found in a log are numbers with decimals, as no names would be.
+bool look_like_readings(const Labels& observations) {
+  if (!observations.has_names()) return false;
+  bool decimals = false;
+  for (int o = 0; o < observations.size(); ++o) {
+    const std::string& name = observations[o];
+    double value = 0.0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return false;
+    decimals = decimals || name.find('.') != std::string::npos;
   }
+  return decimals;
+}
+
+void calibrate_finite(const CalibrateArguments& options) {
+  OAS_REQUIRE(options.figure.empty(),
+              "--figure: shows densities of real-valued readings; observations here are finite "
+              "(--family says that they are numbers)");
+  OAS_REQUIRE(!options.densities.by_action,
+              "--by-action: for densities of real-valued readings; finite sensors are by action "
+              "unless --same-for-all-actions is given");
   options.calibration.validate();
-  check_different(options.logs);
   const Pomdp model = skeleton(options);
+  if (options.model.empty() && look_like_readings(model.observations())) {
+    warn(options.common,
+         "all observations are numbers, and each different one is taken as an observation of its "
+         "own; --family auto fits densities to them");
+  }
   Progress progress(options.common, "rows", 0);
   const SensorCounts counts = count_labelled_rows(
       model, options.logs, options.common.parallelism(),
@@ -89,10 +123,7 @@ void run_calibrate(const CalibrateArguments& options) {
   for (const std::string& warning : calibration.warnings) warn(options.common, warning);
   if (options.common.json) print_json(options.common, document["calibration"]);
   std::string text = calibration.brief() + "\n";
-  if (counts.unused > 0) {
-    text += fmt::format("{} could not be used: no observation, no state, or the last of a run\n",
-                        counted(counts.unused, "row"));
-  }
+  text += unused_text(counts.unused);
   if (calibration.dependence.degrees > 0.0) {
     text += fmt::format("observations against actions, in the same state: p = {:.2g}\n",
                         calibration.dependence.p_value);
@@ -100,6 +131,120 @@ void run_calibrate(const CalibrateArguments& options) {
   if (model.num_observations() <= kMostColumns) text += sensors_text(model, calibration);
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
   print(options.common, text);
+}
+
+std::string score_text(const FamilyScore& score) {
+  if (!score.left_out.empty()) return fmt::format("left out: {}", score.left_out);
+  const std::string held = std::isfinite(score.score) ? fmt::format("{:.4f}", score.score) : "?";
+  if (!(score.behind > 0.0)) return held;
+  return fmt::format("{} (behind the best by {:.4f} ± {:.4f})", held, score.behind, score.error);
+}
+
+// Which family was chosen for each component, and why.
+std::string scores_text(const DensityCalibration& calibration) {
+  std::string text;
+  const std::vector<std::string>& columns = calibration.readings.columns;
+  for (std::size_t i = 0; i < calibration.scores.size(); ++i) {
+    const bool whole =
+        calibration.scores.size() != columns.size() && i + 1 == calibration.scores.size();
+    text += fmt::format("\n{}: mean log-density of held-out readings\n",
+                        whole ? fmt::format("{} together", fmt::join(columns, ", ")) : columns[i]);
+    for (const FamilyScore& score : calibration.scores[i]) {
+      text += fmt::format("  {} {:<22}  {}\n", score.chosen ? "*" : " ", score.family,
+                          score_text(score));
+    }
+  }
+  return text + "* is taken\n";
+}
+
+// Mean and standard deviation by the middle of the density, whatever its family.
+std::string densities_text(const Pomdp& model, const DensityCalibration& calibration) {
+  std::string text;
+  const LabelledReadings& readings = calibration.readings;
+  for (Action a{0}; a < readings.num_actions; ++a) {
+    text += calibration.by_action ? fmt::format("\n{}\n", model.actions()[a]) : "\nall actions\n";
+    std::vector<std::string> header = {"state", "rows"};
+    for (const std::string& column : readings.columns) {
+      header.push_back(fmt::format("{}: 5 %, median, 95 %", column));
+    }
+    Table table(std::move(header));
+    for (State s{0}; s < readings.num_states; ++s) {
+      std::vector<std::string> row = {model.states()[s],
+                                      big_number(static_cast<double>(readings.at(a, s).size()))};
+      for (const Density& density : calibration.sensors(a, s).marginals()) {
+        row.push_back(fmt::format("{:.4g}  {:.4g}  {:.4g}", density.quantile(0.05),
+                                  density.quantile(0.5), density.quantile(0.95)));
+      }
+      table.add(std::move(row));
+    }
+    text += table.text();
+  }
+  return text;
+}
+
+void require_finite_options_unused(const CalibrateArguments& options) {
+  OAS_REQUIRE(options.calibration.prior == 0.0, "--prior: for finite observations");
+  OAS_REQUIRE(!options.calibration.same_for_all_actions,
+              "--same-for-all-actions: densities are, unless --by-action is given");
+  OAS_REQUIRE(!options.calibration.differ_by_action,
+              "--differ-by-action: for finite observations; densities take --by-action");
+}
+
+void calibrate_readings(const CalibrateArguments& options, const Pomdp* chain) {
+  require_finite_options_unused(options);
+  DensityCalibrationOptions how = options.densities;
+  if (!options.family.empty()) how.family = options.family;
+  how.confidence = options.calibration.confidence;
+  how.seed = options.calibration.seed;
+  how.validate();
+  const LogOptions rows = log_options(options.rows);
+  const DensitySkeleton skeleton =
+      density_skeleton(options.model, chain, options.logs, given_timing(options), rows);
+  Progress progress(options.common, "rows", 0);
+  const LabelledReadings readings = read_labelled(
+      skeleton, options.logs, options.common.parallelism(),
+      [&](std::int64_t done) { progress.add(done); }, rows);
+  const DensityCalibration calibration =
+      calibrate_densities(readings, skeleton.chain, how, options.common.parallelism());
+  const nlohmann::ordered_json document = calibration_to_json(skeleton, calibration);
+  if (!options.output.empty()) write_text_file(options.output, dump_json(document));
+  if (!options.figure.empty()) {
+    write_figure(options.figure, calibration_figure_svg(skeleton.chain, calibration));
+  }
+  for (const std::string& warning : calibration.warnings) warn(options.common, warning);
+  if (options.common.json) print_json(options.common, document["calibration"]);
+  std::string text = calibration.brief() + "\n" + unused_text(readings.tally.unused);
+  if (calibration.dependence.degrees > 0.0) {
+    text += fmt::format("readings against actions, in the same state: p = {:.2g}\n",
+                        calibration.dependence.p_value);
+  }
+  text += scores_text(calibration) + densities_text(skeleton.chain, calibration);
+  for (const std::string& file : {options.output, options.figure}) {
+    if (!file.empty()) text += fmt::format("{}: written\n", file);
+  }
+  print(options.common, text);
+}
+
+void run_calibrate(const CalibrateArguments& options) {
+  if (!options.output.empty()) {
+    OAS_REQUIRE(is_json_output(options.output),
+                "{}: counts and intervals need a .json file; oas convert makes other formats of it",
+                options.output);
+  }
+  OAS_REQUIRE(options.figure.empty() || options.figure.ends_with(".svg") ||
+                  options.figure.ends_with(".png"),
+              "--figure {}: figures are written as .svg or .png", options.figure);
+  check_different(options.logs);
+  const bool is_file = options.model.empty() || std::filesystem::exists(options.model);
+  if (!is_file && !options.family.empty()) {
+    const AnyModel model = load_any_model(options.model, options.common);
+    return calibrate_readings(options, &chain_of(model));
+  }
+  if (!options.family.empty() ||
+      (is_file && asks_for_densities(options.model, options.logs, log_options(options.rows)))) {
+    return calibrate_readings(options, nullptr);
+  }
+  calibrate_finite(options);
 }
 
 }  // namespace
@@ -129,11 +274,21 @@ void add_calibrate(CLI::App& app) {
                  "I confirm: sensors depend on the action, and no action was chosen from the "
                  "observation of its own row")
       ->excludes(same);
+  verb->add_option("--family", options->family,
+                   "Readings are numbers; fit densities of this family: auto (the default where "
+                   "the model or the columns say that they are numbers), normal, log-normal, "
+                   "gamma, mixture, kernel, one for each component (normal+gamma), joint-normal");
+  verb->add_flag("--by-action", options->densities.by_action,
+                 "A density for each action; default: one for all of them");
+  add_whole_number<int>(*verb, "--draws", options->densities.draws, {20, 1000},
+                        "Random densities that are kept, for the error bars of estimates");
+  add_output(*verb, "--figure", options->figure,
+             "Draw the labelled readings and the densities: .svg or .png", options->common);
   verb->add_option("--confidence", options->calibration.confidence,
                    "Confidence level of the intervals")
       ->capture_default_str();
   add_log_options(*verb, false, options->rows);
-  add_seed(*verb, options->calibration.seed, "Seed for the intervals of alpha");
+  add_seed(*verb, options->calibration.seed, "Seed for the intervals of alpha and the draws");
   add_lenient_flag(*verb, options->common);
   add_output(*verb, "-o,--output", options->output, "Model to write, with its calibration: .json",
              options->common);

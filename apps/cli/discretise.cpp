@@ -105,6 +105,12 @@ void run_discretise(const DiscretiseArguments& options) {
   OAS_REQUIRE(options.output.empty() || is_json_output(options.output),
               "{}: the model must be a .json file, which keeps the split points", options.output);
   const ContinuousPomdp model = load_continuous(options);
+  if (!model.density_draws().draws.empty() && !options.output.empty()) {
+    warn(options.common,
+         fmt::format("{}: its densities were calibrated on labelled rows; the cells take them as "
+                     "exact, so that error bars of estimates with them are too small",
+                     options.model));
+  }
   const Cells cells = choose_cells(options, model);
   const Pomdp finite = make_finite(options, model, cells);
   const SensorReport sensors = analyse_sensors(finite.sensors());

@@ -163,6 +163,7 @@ class Estimators(CliCase):
         other = {"json", "threads", "lenient", "estimator", "simultaneous"}
         other |= {"columns", "step", "gaps", "interleaved", "known-states"}  # logs_test.py
         other |= {"rows"}  # reading_first_test.py
+        other |= {"outliers"}  # densities_test.py
         self.assertEqual(shown - other, set(self.OPTIONS))
 
     def test_help_shows_defaults_ranges_and_whose_an_option_is(self):

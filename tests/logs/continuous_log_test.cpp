@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 
 #include "logs/log_support.hpp"
@@ -32,8 +33,9 @@ ContinuousPomdp plane_model() {
   return with_densities(options, 1, {random_gaussian(2, rng), random_gaussian(2, rng)});
 }
 
-LogBlock read_block_of(const std::string& text, const ContinuousPomdp& model) {
-  LogReader reader(bytes_of(text), "log.csv", model);
+LogBlock read_block_of(const std::string& text, const ContinuousPomdp& model,
+                       const LogOptions& options = {}) {
+  LogReader reader(bytes_of(text), "log.csv", model, options);
   LogBlock block;
   EXPECT_TRUE(reader.read_block(block, 100));
   return block;
@@ -56,6 +58,66 @@ TEST(ContinuousLog, NumbersBecomeLikelihoods) {
   EXPECT_EQ(block.rows.observations[1], kMissing);
   EXPECT_EQ(block.rows.observations[2].value(), 0);
   EXPECT_THAT(block.run_starts, ElementsAre(0, 2));
+}
+
+TEST(ContinuousLog, EmptyComponentsLeaveWhatTheOthersTell) {
+  const ContinuousPomdp model = plane_model();
+  const LogBlock block =
+      read_block_of("action,observation_1,observation_2\n0,0.5,\n0,,-1\n0,,\n0,0.5,-1\n", model);
+  EXPECT_EQ(block.rows.observations[2], kMissing);
+  EXPECT_EQ(block.rows.observations[0], Observation{0});
+  EXPECT_EQ(block.readings[0], 0.5);
+  EXPECT_TRUE(std::isnan(block.readings[1]));
+  EXPECT_TRUE(std::isnan(block.readings[2]));
+  for (std::size_t s = 0; s < 2; ++s) {
+    const VectorDensity& density = model.sensors()(Action{0}, State{static_cast<int>(s)});
+    EXPECT_DOUBLE_EQ(block.likelihoods[s], density.marginals()[0](0.5));
+    EXPECT_DOUBLE_EQ(block.likelihoods[2 + s], density.marginals()[1](-1.0));
+    EXPECT_EQ(block.likelihoods[4 + s], 1.0);
+    EXPECT_EQ(block.likelihoods[6 + s], density(std::vector{0.5, -1.0}));
+  }
+}
+
+TEST(ContinuousLog, OutliersAreFaultsMissingOrAllowedFor) {
+  const std::string text = "action,observation\n0,0.5\n0,7\n0,2.5\n";
+  EXPECT_THAT(continuous_error(text, line_model()), HasSubstr("log.csv:3:2: observation 7 has"));
+  LogOptions options;
+  options.outliers = "missing";
+  const LogBlock missing = read_block_of(text, line_model(), options);
+  EXPECT_THAT(missing.likelihoods, ElementsAre(0.5, 0.0, 1.0, 1.0, 0.0, 0.5));
+  EXPECT_EQ(missing.rows.observations[1], kMissing);
+  options.outliers = "0.1";
+  const LogBlock robust = read_block_of(text, line_model(), options);
+  EXPECT_EQ(robust.rows.observations[1], Observation{0});
+  EXPECT_GT(robust.likelihoods[2], 0.0);
+  EXPECT_EQ(robust.likelihoods[2], robust.likelihoods[3]);
+  EXPECT_NEAR(robust.likelihoods[0] - robust.likelihoods[1], 0.45, 1e-12);
+  EXPECT_GT(robust.likelihoods[1], 0.0);
+  for (const char* wrong : {"0", "0.6", "-0.1", "nan", "some", "1e-3x"}) {
+    options.outliers = wrong;
+    EXPECT_THROW(static_cast<void>(read_block_of(text, line_model(), options)), InvalidArgument)
+        << wrong;
+  }
+}
+
+// Of a vector only the component that cannot be is left out.
+TEST(ContinuousLog, OneSensorMayFailAlone) {
+  RandomModelOptions options;
+  options.num_states = 2;
+  options.num_actions = 1;
+  const auto model =
+      with_densities(options, 1,
+                     {VectorDensity({Density::gaussian(0, 1), Density::gamma(2, 1)}),
+                      VectorDensity({Density::gaussian(3, 1), Density::gamma(5, 1)})});
+  const std::string text = "action,observation_1,observation_2\n0,1,-3\n";
+  EXPECT_THAT(continuous_error(text, model),
+              HasSubstr("log.csv:2:2: observation (1, -3) has density 0"));
+  LogOptions missing;
+  missing.outliers = "missing";
+  const LogBlock block = read_block_of(text, model, missing);
+  EXPECT_EQ(block.rows.observations[0], Observation{0});
+  EXPECT_DOUBLE_EQ(block.likelihoods[0], Density::gaussian(0, 1)(1));
+  EXPECT_DOUBLE_EQ(block.likelihoods[1], Density::gaussian(3, 1)(1));
 }
 
 TEST(ContinuousLog, LikelihoodsAreTakenAsTheyAre) {

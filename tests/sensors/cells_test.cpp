@@ -120,7 +120,8 @@ TEST(CellSearch, ManyDependentComponentsAreSearchedRoughlyAndJudgedExactly) {
 }
 
 TEST(CellSearch, RefiningHelpsAndIsRepeatable) {
-  for (const Kind kind : {Kind::gaussian, Kind::gamma, Kind::poisson, Kind::mixture}) {
+  for (const Kind kind :
+       {Kind::gaussian, Kind::lognormal, Kind::gamma, Kind::poisson, Kind::kernel, Kind::mixture}) {
     const DensitySensors sensors = line_sensors(2, kind);
     CellSearchOptions options;
     options.cells = 4;
@@ -153,7 +154,8 @@ Matrix brute_means(const DensitySensors& sensors, double low, double high) {
 }
 
 TEST(SoftFeatures, MeansAreThoseOfABruteForceIntegral) {
-  for (const Kind kind : {Kind::gaussian, Kind::mixture, Kind::table}) {
+  for (const Kind kind :
+       {Kind::gaussian, Kind::lognormal, Kind::kernel, Kind::mixture, Kind::table}) {
     const DensitySensors sensors = line_sensors(4, kind);
     const Matrix means = soft_sensors(sensors).matrix(Action{0});
     const Matrix expected = brute_means(sensors, -30.0, 60.0);

@@ -14,6 +14,8 @@ inline Density random_density(Density::Kind kind, Rng& rng) {
   switch (kind) {
     case Density::Kind::gaussian:
       return Density::gaussian(between(-3.0, 3.0), between(0.2, 2.0));
+    case Density::Kind::lognormal:
+      return Density::lognormal(between(-1.0, 1.0), between(0.2, 1.0));
     case Density::Kind::beta:
       return Density::beta(between(0.4, 5.0), between(0.4, 5.0));
     case Density::Kind::gamma:
@@ -24,6 +26,12 @@ inline Density random_density(Density::Kind kind, Rng& rng) {
       std::vector<double> edges = {between(-3.0, 0.0)};
       for (int i = 0; i < 4; ++i) edges.push_back(edges.back() + between(0.1, 2.0));
       return Density::table(std::move(edges), random_rows(1, 4, 1.0, 0.2, rng));
+    }
+    case Density::Kind::kernel: {
+      std::vector<double> points;
+      for (int i = 0; i < 6; ++i) points.push_back(between(-3.0, 3.0));
+      return Density::kernel(std::move(points), between(0.1, 1.0),
+                             random_rows(1, 6, 1.0, 0.2, rng));
     }
     case Density::Kind::mixture:
       break;

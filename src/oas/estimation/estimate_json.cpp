@@ -283,7 +283,8 @@ TransitionEstimate about_from_json(const JsonView& about, const Pomdp& model) {
   read.real("fit_p_value", estimate.fit_p_value);
   read.real("effective_rows", estimate.effective_rows);
   read.real("labelled_rows", estimate.labelled_rows);
-  if (estimate.labelled_rows) estimate.sensors = model.sensors();
+  // Of real-valued observations the chain shows one only: densities stay in the model.
+  if (estimate.labelled_rows && model.num_observations() > 1) estimate.sensors = model.sensors();
   if (about.has("reward_standard_error")) {
     const auto rewards = model.reward().values();
     estimate.reward.assign(rewards.begin(), rewards.end());

@@ -34,6 +34,10 @@ std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, c
       gaps.kind != Gaps::Kind::new_run,
       "gaps: a log cannot say that a run starts in an unknown state; action=NAME and repeat "
       "put rows in");
+  OAS_REQUIRE(
+      Outliers(options.outliers).kind != Outliers::Kind::share,
+      "outliers: cells are made of readings as they are, which a share of outliers does not "
+      "enter; use 'missing'");
   LogReader reader(log, model, options);
   reader.set_rows(LogRows::as_written);
   OAS_REQUIRE(!gaps.inserts_rows() || !reader.has_reward(),

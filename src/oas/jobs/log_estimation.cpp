@@ -1,8 +1,10 @@
 #include "oas/jobs/log_estimation.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/error_bars/density_errors.hpp"
 #include "oas/estimation/structure_json.hpp"
 #include "oas/jobs/log_bootstrap.hpp"
 #include "oas/jobs/log_sensors.hpp"
@@ -67,7 +69,7 @@ TransitionStructure structure_of(const Estimation& how, const Pomdp& model) {
 
 }  // namespace
 
-void Estimation::visit(SettingFields& fields, bool real_valued) {
+void Estimation::visit(SettingFields& fields, bool real_valued, bool exact_densities) {
   const EstimatorInfo& info = find_estimator(estimator);
   if (info.errors != ErrorSource::none) estimate.visit_confidence(fields);
   if (info.bootstraps) bootstrap.visit(fields);
@@ -106,9 +108,9 @@ void Estimation::visit(SettingFields& fields, bool real_valued) {
       {"error_bars"}, [this] { return !rows.known_states || !bootstrap.active(); },
       "a bootstrap does not go with known states; take asymptotic error bars");
   fields.when(
-      {"sensors"}, [real_valued] { return !real_valued; },
-      "only sensors of finite observations are calibrated on labelled rows, and can be uncertain "
-      "or exact");
+      {"sensors"}, [exact_densities] { return !exact_densities; },
+      "only sensors that were calibrated on labelled rows (density_draws) can be uncertain or "
+      "exact");
 }
 
 std::vector<SharedSetting> estimation_settings() {
@@ -124,7 +126,9 @@ Estimation estimation_from(const std::string& estimator, const AnyModel& model,
   Estimation how;
   how.estimator = estimator;
   SettingFields fields;
-  how.visit(fields, is_real_valued(model));
+  const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
+  how.visit(fields, continuous != nullptr,
+            continuous != nullptr && continuous->density_draws().draws.empty());
   fields.apply(settings, estimator, estimation_settings());
   return how;
 }
@@ -135,23 +139,16 @@ AnyModel row_model(const AnyModel& model, const std::string& log, const LogOptio
   return model;
 }
 
-TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std::string> paths,
-                                      const Estimation& how) {
-  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+namespace {
+
+// Under the densities of `model` as they are, or with uncertain sensors of finite observations.
+TransitionEstimate estimate_once(const AnyModel& model, std::span<const std::string> paths,
+                                 const Estimation& how, const EstimateOptions& asked,
+                                 bool uncertain_sensors) {
   const EstimatorInfo& info = find_estimator(how.estimator);
-  require_usable(info, model, how);
-  SensorTreatment sensors;
   const auto* finite = std::get_if<Pomdp>(&model);
-  if (finite != nullptr) sensors = sensor_treatment(*finite, how);
-  std::mutex progress_mutex;
-  EstimateOptions asked = how.estimate;
-  asked.structure = structure_of(how, chain_of(model));
-  asked.progress = [&](std::int64_t rows) {
-    const std::lock_guard lock(progress_mutex);
-    if (how.estimate.progress) how.estimate.progress(rows);
-  };
   EvidenceOptions options = how.evidence;
-  options.uncertain_sensors = sensors.uncertain;
+  options.uncertain_sensors = uncertain_sensors;
   // A posterior from logs has always drawn from this stream.
   if (info.errors == ErrorSource::posterior) options.stream.role = Role::bootstrap;
   const bool vectors = finite != nullptr && how.rows.known_states;
@@ -166,6 +163,62 @@ TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std
   TransitionEstimate estimate = evidence.estimate(asked);
   if (how.bootstrap.active()) bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
   evidence.check(asked, estimate);
+  return estimate;
+}
+
+// The same under each of the densities that labelled rows allow, one thread for each.
+std::vector<TransitionEstimate> estimate_under_draws(const ContinuousPomdp& model,
+                                                     std::span<const std::string> paths,
+                                                     const Estimation& how,
+                                                     const EstimateOptions& asked) {
+  Estimation again = how;
+  // Fewer draws of T are enough under each; all of them together are many.
+  again.evidence.draws = std::clamp(how.evidence.draws / 10, 400, how.evidence.draws);
+  // Readings that the densities allow are not to fail under a draw of them.
+  if (Outliers(how.rows.outliers).kind == Outliers::Kind::error) again.rows.outliers = "missing";
+  EstimateOptions single = asked;
+  single.parallelism = Parallelism{1};
+  std::vector<TransitionEstimate> drawn(model.density_draws().draws.size());
+  parallel_for(drawn.size(), asked.parallelism, [&](std::size_t k) {
+    Estimation one = again;
+    // Chains under different densities must not share their luck: draws of all of them are kept.
+    one.evidence.stream.replication += static_cast<std::uint32_t>(k + 1);
+    drawn[k] = estimate_once(model.with_draw(k), paths, one, single, false);
+  });
+  return drawn;
+}
+
+void require_outliers_used(const EstimatorInfo& info, const Estimation& how) {
+  OAS_REQUIRE(
+      Outliers(how.rows.outliers).kind != Outliers::Kind::share || info.reading == Reading::again,
+      "outliers: estimator '{}' works on cells or mean features of whole readings, which a "
+      "share of outliers does not enter; use oas-ml, em or gibbs, or 'missing'",
+      info.name);
+}
+
+}  // namespace
+
+TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std::string> paths,
+                                      const Estimation& how) {
+  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+  const EstimatorInfo& info = find_estimator(how.estimator);
+  require_usable(info, model, how);
+  require_outliers_used(info, how);
+  const SensorTreatment sensors = sensor_treatment(model, paths, how);
+  std::mutex progress_mutex;
+  EstimateOptions asked = how.estimate;
+  asked.structure = structure_of(how, chain_of(model));
+  asked.progress = [&](std::int64_t rows) {
+    const std::lock_guard lock(progress_mutex);
+    if (how.estimate.progress) how.estimate.progress(rows);
+  };
+  const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
+  TransitionEstimate estimate =
+      estimate_once(model, paths, how, asked, sensors.uncertain && continuous == nullptr);
+  if (sensors.uncertain && continuous != nullptr && asked.error_bars) {
+    add_density_errors(estimate_under_draws(*continuous, paths, how, asked), estimate);
+    estimate.labelled_rows = continuous->density_draws().labelled_rows;
+  }
   if (!sensors.warning.empty()) estimate.warnings.push_back(sensors.warning);
   warn_of_poor_rows(chain_of(model), estimate);
   return estimate;

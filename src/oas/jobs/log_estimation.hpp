@@ -30,8 +30,9 @@ struct Estimation {
   /// What is known of T, as read_structure() reads it, in place of estimate.structure.
   std::vector<std::string> structures;
 
-  /// Shows the settings that the estimator looks at; for real-valued observations some are not.
-  void visit(SettingFields& fields, bool real_valued = false);
+  /// Shows the settings that the estimator looks at; for real-valued observations, and for
+  /// densities that are known exactly, some are not.
+  void visit(SettingFields& fields, bool real_valued = false, bool exact_densities = false);
 };
 
 /// The settings of all estimators, each with those that look at it.

@@ -54,7 +54,12 @@ std::string observed_cells(const Pomdp& model, const Observed& observed, std::si
   const bool seen = observed.observation != kMissing;
   if (finite) return seen ? csv_cell(model.observations()[observed.observation]) : "";
   if (!seen || observed.reading.empty()) return std::string(components - 1, ',');
-  return fmt::format("{}", fmt::join(observed.reading, ","));
+  std::string cells;
+  for (std::size_t c = 0; c < components; ++c) {
+    if (c > 0) cells += ',';
+    if (!std::isnan(observed.reading[c])) cells += fmt::format("{}", observed.reading[c]);
+  }
+  return cells;
 }
 
 void smooth_run(const Pomdp& model, const LoggedRun& run, const SmoothedRow& receive) {

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <optional>
 
 #include "oas/belief/filter.hpp"
 #include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/logs/log_files.hpp"
+#include "oas/model/reading_likelihood.hpp"
 
 namespace oas {
 
@@ -76,15 +78,16 @@ class FiniteFilter {
 
 class VectorFilter {
  public:
-  explicit VectorFilter(const ContinuousPomdp& model)
-      : model_(&model),
-        filter_(model.chain()),
-        likelihood_(static_cast<std::size_t>(model.num_states()), 1.0) {}
+  VectorFilter(const ContinuousPomdp& model, double outlier_share)
+      : filter_(model.chain()), likelihood_(static_cast<std::size_t>(model.num_states()), 1.0) {
+    if (model.has_sensors()) sensors_.emplace(model.sensors(), outlier_share);
+    if (model.first_density()) first_.emplace(*model.first_density(), outlier_share);
+  }
   double reset(const RunStart& start) {
     const FirstReading* const first = start.first();
     if (first == nullptr || first->reading.empty()) return filter_.reset(start);
     FirstReading mine = *first;
-    model_->first_density()->likelihood(Action{0}, mine.reading, mine.likelihood);
+    (*first_)(Action{0}, mine.reading, mine.likelihood);
     return filter_.reset(start.with(std::move(mine)));
   }
   double update(const LogBlock& block, std::size_t t) {
@@ -95,23 +98,24 @@ class VectorFilter {
       return filter_.update(action, std::span(block.likelihoods).subspan(t * n, n));
     }
     const std::size_t d = block.readings.size() / block.rows.size();
-    model_->sensors().likelihood(action, std::span(block.readings).subspan(t * d, d), likelihood_);
+    (*sensors_)(action, std::span(block.readings).subspan(t * d, d), likelihood_);
     keep_known(block, t, likelihood_);
     return filter_.update(action, likelihood_);
   }
 
  private:
-  const ContinuousPomdp* model_;
   LikelihoodFilter filter_;
+  std::optional<ReadingLikelihood> sensors_;
+  std::optional<ReadingLikelihood> first_;  // of first readings
   std::vector<double> likelihood_;
 };
 
 template <class Filter>
 class Scorer {
  public:
-  template <class Model>
-  explicit Scorer(std::span<const Model> models) {
-    for (const Model& model : models) filters_.emplace_back(model);
+  template <class Model, class... Settings>
+  explicit Scorer(std::span<const Model> models, const Settings&... settings) {
+    for (const Model& model : models) filters_.emplace_back(model, settings...);
     result_.impossible.assign(models.size(), 0);
     clear();
   }
@@ -229,16 +233,17 @@ void check_alike(const Pomdp& model, const Pomdp& first) {
       model.brief(), first.brief());
 }
 
-template <class Filter, class Model>
+template <class Filter, class Model, class... Settings>
 LogScore score_with(std::span<const Model> models, std::span<const std::string> paths,
-                    Parallelism parallelism, const RowsRead& progress, const LogOptions& options) {
+                    Parallelism parallelism, const RowsRead& progress, const LogOptions& options,
+                    const Settings&... settings) {
   OAS_REQUIRE(!paths.empty(), "no log to score on");
   std::mutex progress_mutex;
   std::vector<FileScore> files(paths.size());
   parallel_for(paths.size(), parallelism, [&](std::size_t i) {
     LogReader reader(paths[i], models.front(), options);
     reader.set_rows(LogRows::all);
-    Scorer<Filter> scorer(models);
+    Scorer<Filter> scorer(models, settings...);
     for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
       scorer.add(block);
       const std::lock_guard lock(progress_mutex);
@@ -288,7 +293,8 @@ LogScore score_logs(std::span<const ContinuousPomdp> models, std::span<const std
                 "the models to compare differ in their observations: {} against {}", model.brief(),
                 models.front().brief());
   }
-  return score_with<VectorFilter>(models, paths, parallelism, progress, options);
+  return score_with<VectorFilter>(models, paths, parallelism, progress, options,
+                                  Outliers(options.outliers).share);
 }
 
 }  // namespace oas

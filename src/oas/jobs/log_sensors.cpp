@@ -1,5 +1,8 @@
 #include "oas/jobs/log_sensors.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/sensors/uncertain_sensors.hpp"
@@ -24,9 +27,7 @@ std::string hindrance(const Pomdp& model, const Estimation& how) {
   return {};
 }
 
-}  // namespace
-
-SensorTreatment sensor_treatment(const Pomdp& model, const Estimation& how) {
+SensorTreatment finite_treatment(const Pomdp& model, const Estimation& how) {
   SensorTreatment treatment;
   OAS_REQUIRE(how.sensors != SensorUse::uncertain || model.observation_counts(),
               "sensors cannot be uncertain: the model does not say how many labelled rows are "
@@ -42,6 +43,40 @@ SensorTreatment sensor_treatment(const Pomdp& model, const Estimation& how) {
       "too small: {}",
       model.observation_counts()->total(), why_not);
   return treatment;
+}
+
+SensorTreatment density_treatment(const ContinuousPomdp& model, std::span<const std::string> logs,
+                                  const Estimation& how) {
+  const DensityDraws& known = model.density_draws();
+  SensorTreatment treatment;
+  OAS_REQUIRE(
+      how.sensors != SensorUse::uncertain || !known.draws.empty(),
+      "sensors cannot be uncertain: the model does not say how well its densities are known "
+      "(density_draws, which oas calibrate writes)");
+  if (known.draws.empty() || how.sensors == SensorUse::exact) return treatment;
+  const auto pipe = std::find_if(logs.begin(), logs.end(), [](const std::string& log) {
+    return log == "-" || !std::filesystem::is_regular_file(log);
+  });
+  treatment.uncertain = pipe == logs.end();
+  if (treatment.uncertain) return treatment;
+  const std::string why_not = fmt::format(
+      "{}: a pipe can be read only once, and the log is read again under each of {} densities",
+      *pipe, known.draws.size());
+  OAS_REQUIRE(how.sensors == SensorUse::automatic, "sensors cannot be uncertain: {}", why_not);
+  treatment.warning = fmt::format(
+      "densities calibrated from {:.10g} labelled rows are taken as exact, so that the error bars "
+      "are too small: {}",
+      known.labelled_rows, why_not);
+  return treatment;
+}
+
+}  // namespace
+
+SensorTreatment sensor_treatment(const AnyModel& model, std::span<const std::string> logs,
+                                 const Estimation& how) {
+  const auto* const finite = std::get_if<Pomdp>(&model);
+  return finite != nullptr ? finite_treatment(*finite, how)
+                           : density_treatment(std::get<ContinuousPomdp>(model), logs, how);
 }
 
 }  // namespace oas

@@ -26,6 +26,33 @@ bool all_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool can_be_read_twice(const std::string& path) {
+  return path != "-" && (std::filesystem::is_regular_file(path) || !std::filesystem::exists(path));
+}
+
+// The cells of the header row.
+std::vector<std::string> header_cells(const std::string& path) {
+  detail::LineBuffer lines(decompressed(open_bytes(path), path), path);
+  std::string scratch;
+  for (long line = 1; lines.fill(line); ++line) {
+    const char* position = lines.begin();
+    if (*position != '#') {
+      std::vector<std::string> cells;
+      try {
+        cells.emplace_back(detail::next_cell(position, scratch));
+        while (*position == ',') cells.emplace_back(detail::next_cell(++position, scratch));
+      } catch (const InvalidArgument& error) {
+        throw ParseError(path, line, 0, error.what());
+      }
+      return cells;
+    }
+    lines.consume(static_cast<const char*>(std::memchr(
+                      position, '\n', static_cast<std::size_t>(lines.end() - position))) +
+                  1);
+  }
+  throw ParseError(path, 0, 0, "the header row is missing");
+}
+
 // The labels of one column over all files.
 class LabelSet {
  public:
@@ -68,16 +95,16 @@ class LabelSet {
 
 class LabelScanner {
  public:
-  explicit LabelScanner(const LogOptions& options) : names_(options.columns) {
+  LabelScanner(const LogOptions& options, int dimension)
+      : names_(options.columns), dimension_(dimension) {
     if (!options.rows.empty()) set_rows(parse_rows(options.rows));
   }
 
   void scan(const std::string& path) {
-    OAS_REQUIRE(
-        path != "-" && (std::filesystem::is_regular_file(path) || !std::filesystem::exists(path)),
-        "{}: names are collected in a first reading, which a pipe allows only once; put it "
-        "into a file, or give a model with --model",
-        input_name(path));
+    OAS_REQUIRE(can_be_read_twice(path),
+                "{}: names are collected in a first reading, which a pipe allows only once; put it "
+                "into a file, or give a model with --model",
+                input_name(path));
     detail::LineBuffer lines(decompressed(open_bytes(path), path), path);
     columns_.clear();
     for (long line = 1; lines.fill(line); ++line) {
@@ -97,7 +124,8 @@ class LabelScanner {
   }
 
   [[nodiscard]] LogLabels finish() const {
-    return {actions_.labels(), observations_.labels(), states_.labels(), timing_, rows_of_log_};
+    return {actions_.labels(), dimension_ > 0 ? Labels(1, "observation") : observations_.labels(),
+            states_.labels(), timing_, rows_of_log_};
   }
 
  private:
@@ -105,7 +133,9 @@ class LabelScanner {
     if (columns_.empty() && text.starts_with('#')) return add_comment(text);
     if (text.empty() || text == "\r") return;  // the reader proper judges blank lines
     if (columns_.empty()) {
-      columns_ = detail::parse_header(text.data(), nullptr, names_);
+      const Labels none(1, "state");
+      const detail::ContinuousColumns continuous{dimension_, &none};
+      columns_ = detail::parse_header(text.data(), dimension_ > 0 ? &continuous : nullptr, names_);
       OAS_REQUIRE(std::find(columns_.begin(), columns_.end(), HeaderColumn{LogColumn::state}) !=
                       columns_.end(),
                   "column 'state' is missing: sensors are calibrated on rows whose state is known");
@@ -142,6 +172,7 @@ class LabelScanner {
   }
 
   ColumnNames names_;
+  int dimension_;  // of real-valued observations; 0: they are finite
   LabelSet actions_{"action", false};
   LabelSet observations_{"observation", true};
   LabelSet states_{"state", true};
@@ -154,14 +185,39 @@ class LabelScanner {
 
 }  // namespace
 
-LogLabels scan_log_labels(std::span<const std::string> paths, const LogOptions& options) {
-  LabelScanner scanner(options);
+LogLabels scan_log_labels(std::span<const std::string> paths, const LogOptions& options,
+                          int dimension) {
+  LabelScanner scanner(options, dimension);
   for (const std::string& path : paths) scanner.scan(path);
   try {
     return scanner.finish();
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format("{}: {}", fmt::join(paths, ", "), error.what()));
   }
+}
+
+std::vector<LogField> reading_columns(const std::string& path, const LogOptions& options) {
+  OAS_REQUIRE(can_be_read_twice(path),
+              "{}: its header is read first, which a pipe does not allow; put it into a file",
+              input_name(path));
+  const std::vector<std::string> cells = header_cells(path);
+  std::vector<LogField> columns;
+  const auto add = [&](const std::string& name) {
+    const auto found = std::find(cells.begin(), cells.end(), name);
+    if (found == cells.end()) return false;
+    columns.push_back({name, static_cast<long>(found - cells.begin()) + 1});
+    return true;
+  };
+  const ColumnNames names(options.columns);
+  if (const std::vector<std::string>* const named = names.find("observation"); named != nullptr) {
+    for (const std::string& name : *named) {
+      if (!add(name)) columns.push_back({name, 0});  // the reader says that it is not there
+    }
+  } else if (!add("observation")) {
+    while (add(fmt::format("observation_{}", columns.size() + 1))) {
+    }
+  }
+  return columns;
 }
 
 }  // namespace oas

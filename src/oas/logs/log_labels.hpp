@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "oas/logs/log_options.hpp"
 #include "oas/model/labels.hpp"
@@ -25,7 +26,21 @@ struct LogLabels {
 /// file without column `state`, or without rows, on an empty label of action or state, on a column
 /// that mixes names and indices, and on files of different timings; InvalidArgument on a pipe,
 /// which could not be read again.
+/// `dimension` > 0: observations are so many real numbers, which have no labels.
 [[nodiscard]] LogLabels scan_log_labels(std::span<const std::string> paths,
-                                        const LogOptions& options = {});
+                                        const LogOptions& options = {}, int dimension = 0);
+
+/// A column of a log.
+struct LogField {
+  std::string name;
+  long field = 0;  ///< from 1 on
+};
+
+/// The columns that hold the components of an observation, in their order: those that the options
+/// name, else `observation` or `observation_1`, `observation_2`, …, if they are there. Throws
+/// InvalidArgument on what is no regular file, since a pipe can be read only once, and ParseError
+/// where there is no header row.
+[[nodiscard]] std::vector<LogField> reading_columns(const std::string& path,
+                                                    const LogOptions& options);
 
 }  // namespace oas

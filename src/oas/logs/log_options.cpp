@@ -81,6 +81,19 @@ Gaps::Gaps(std::string_view text) {
   }
 }
 
+Outliers::Outliers(std::string_view text) {
+  if (text.empty() || text == "error") return;
+  if (text == "missing") {
+    kind = Kind::missing;
+    return;
+  }
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, share);
+  OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end && share > 0.0 && share <= 0.5,
+              "outliers: {} is none of error, missing, a share above 0 and up to 0.5", shown(text));
+  kind = Kind::share;
+}
+
 Duration parse_duration(std::string_view text) {
   double value = 0.0;
   const char* const end = text.data() + text.size();
@@ -112,6 +125,7 @@ void LogOptions::validate() const {
   static_cast<void>(ColumnNames(columns));
   static_cast<void>(Gaps(gaps));
   if (!rows.empty()) static_cast<void>(parse_rows(rows));
+  static_cast<void>(Outliers(outliers));
   if (step.empty()) return;
   try {
     static_cast<void>(parse_duration(step));

@@ -46,6 +46,21 @@ struct Gaps {
   std::string action;  ///< name or index, with Kind::action
 };
 
+/// What to make of readings that the densities rule out (density 0, or infinite, in every state) or
+/// make very unlikely: an error; missing, as far as they are impossible; or a mixture in which a
+/// sensor says anything with this share (ReadingLikelihood), where impossible ones are missing,
+/// too.
+struct Outliers {
+  enum class Kind { error, missing, share };
+
+  Outliers() = default;
+  /// "error", "missing" or a number in (0, 0.5]. Throws InvalidArgument on anything else.
+  explicit Outliers(std::string_view text);
+
+  Kind kind = Kind::error;
+  double share = 0.0;  ///< with Kind::share
+};
+
 /// A length of time: seconds where it was written with a unit, "90s", "15m", "15min", "1h", "30d";
 /// else a number in the unit of numeric times.
 struct Duration {
@@ -63,6 +78,7 @@ struct LogOptions {
   std::string step = {};      ///< a Duration; empty: the one difference of all times
   std::string gaps = {};      ///< see Gaps; empty: error
   std::string rows = {};      ///< action-first or reading-first; empty: as the model says
+  std::string outliers = {};  ///< see Outliers; empty: error
   bool known_states = false;  ///< column `state` is evidence; see LogReader
   bool interleaved = false;   ///< sort units apart from the first row on
 
@@ -81,6 +97,9 @@ struct LogOptions {
                   "how rows are written: an action, then what was seen (action-first), or what was "
                   "read, then the action chosen knowing it (reading-first); default: as the model "
                   "says");
+    fields.text("outliers", outliers,
+                "what to make of real-valued readings that no state can give: error (the default), "
+                "missing, or a share, 0.01, of readings that tell nothing");
     fields("interleaved", interleaved,
            "sort units apart from the first row on, also where they begin to mix late");
   }

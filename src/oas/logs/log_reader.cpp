@@ -73,15 +73,15 @@ RowBlock LogBlock::view() const {
 class LogReader::Impl {
  public:
   Impl(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
-       const ContinuousPomdp* continuous, const LogOptions& options)
-      : parser_(std::move(bytes), name, model, continuous,
+       std::optional<detail::RowEvidence> evidence, const LogOptions& options)
+      : parser_(std::move(bytes), name, model, std::move(evidence),
                 (options.validate(), ColumnNames(options.columns))) {
     require_columns(options);
     if (model.reading_first()) {
-      reading_first_.emplace(parser_, model, continuous, options.known_states);
+      reading_first_.emplace(parser_, model, options.known_states);
     }
     if (parser_.has(LogColumn::run) || parser_.has(LogColumn::time) || options.known_states) {
-      sorted_.emplace(parser_, model, continuous == nullptr, options);
+      sorted_.emplace(parser_, model, parser_.has(LogColumn::observation), options);
     }
     at_once_ = parser_.has(LogColumn::time) || options.known_states || options.interleaved;
   }
@@ -130,6 +130,10 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
   require(!options.gaps.empty(), "gaps", LogColumn::time, "time");
   require(options.known_states, "known_states", LogColumn::state, "state");
   require(options.interleaved, "interleaved", LogColumn::run, "run");
+  if (!options.outliers.empty() && !parser_.has(LogColumn::reading)) {
+    throw ParseError(parser_.name(), parser_.line(), 0,
+                     "outliers: the observations of the log are no real numbers");
+  }
 }
 
 // Whole blocks, so that those after them are whole too.
@@ -201,7 +205,7 @@ LogReader::LogReader(const std::string& path, const Pomdp& model, const LogOptio
 
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
                      const LogOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(bytes), name, as_read(model, options), nullptr,
+    : impl_(std::make_unique<Impl>(std::move(bytes), name, as_read(model, options), std::nullopt,
                                    options)) {}
 
 LogReader::LogReader(const std::string& path, const ContinuousPomdp& model,
@@ -211,8 +215,14 @@ LogReader::LogReader(const std::string& path, const ContinuousPomdp& model,
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
                      const ContinuousPomdp& model, const LogOptions& options) {
   const ContinuousPomdp read = as_read(model, options);
-  impl_ = std::make_unique<Impl>(std::move(bytes), name, read.chain(), &read, options);
+  impl_ = std::make_unique<Impl>(std::move(bytes), name, read.chain(),
+                                 detail::RowEvidence(read, Outliers(options.outliers)), options);
 }
+
+LogReader::LogReader(const std::string& path, const Pomdp& model, int dimension,
+                     const LogOptions& options)
+    : impl_(std::make_unique<Impl>(open_bytes(path), input_name(path), as_read(model, options),
+                                   detail::RowEvidence(model, dimension), options)) {}
 
 void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
 

@@ -32,7 +32,8 @@ struct LogBlock {
   std::vector<std::int64_t> first_steps;  ///< of their rows in the unit; empty: 0
   /// Of a log with real-valued observations [row][component], and what they say about the states
   /// [row][state], p(o | s, a) up to a factor per row; 1 where the row's observation is missing. In
-  /// rows.observations such a row has kMissing, the others 0. Empty for finite observations.
+  /// rows.observations such a row has kMissing, the others 0. Components that are missing from the
+  /// reading of such another row are NaN. Empty for finite observations.
   std::vector<double> readings;
   std::vector<double> likelihoods;
   /// With LogRows::all, rows that hold only the last action of a run whose rows are reading-first.
@@ -64,8 +65,9 @@ struct LogBlock {
 ///
 /// Real-valued observations (a ContinuousPomdp) stand in `observation`, vectors in `observation_1`
 /// … `observation_d`; in place of them a log may bring p(o | s, a) itself, up to a factor per row,
-/// in `likelihood_1` … `likelihood_S` or `likelihood_` and the state's name. A row has all of these
-/// cells or none of them.
+/// in `likelihood_1` … `likelihood_S` or `likelihood_` and the state's name; of these a row has all
+/// cells or none. Of a vector some components may be empty: the likelihoods are those of the
+/// others.
 ///
 /// Runs: the first row starts one, and so does each row whose `run` cell, any name, differs from
 /// the cell above. Where a run comes back after another began, the rows of several units are
@@ -107,6 +109,10 @@ class LogReader {
   LogReader(const std::string& path, const ContinuousPomdp& model, const LogOptions& options = {});
   LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
             const ContinuousPomdp& model, const LogOptions& options = {});
+
+  /// The same for real-valued observations of `dimension` components whose densities are not known
+  /// yet: likelihoods are 1.
+  LogReader(const std::string& path, const Pomdp& model, int dimension, const LogOptions& options);
 
   ~LogReader();
   LogReader(LogReader&& other) noexcept;

@@ -1,6 +1,8 @@
 #include "oas/model/continuous_json.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
@@ -15,9 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 13> kContinuousKeys = {
-    "format",     "timing",  "rows",          "states", "actions",  "observations", "start",
-    "transition", "density", "first_density", "reward", "discount", "estimate"};
+constexpr std::array<std::string_view, 15> kContinuousKeys = {
+    "format",        "timing", "rows",       "states",   "actions",
+    "observations",  "start",  "transition", "density",  "first_density",
+    "density_draws", "reward", "discount",   "estimate", "calibration"};
 
 constexpr long kMaxDimension = 64;
 
@@ -51,6 +54,10 @@ Density read_density(const JsonView& view) {
       only(view, std::array<std::string_view, 3>{"kind", "mean", "sd"});
       return Density::gaussian(number("mean"), number("sd"));
     }
+    if (kind == "lognormal") {
+      only(view, std::array<std::string_view, 3>{"kind", "log_mean", "log_sd"});
+      return Density::lognormal(number("log_mean"), number("log_sd"));
+    }
     if (kind == "beta") {
       only(view, std::array<std::string_view, 3>{"kind", "alpha", "beta"});
       return Density::beta(number("alpha"), number("beta"));
@@ -67,6 +74,12 @@ Density read_density(const JsonView& view) {
       only(view, std::array<std::string_view, 3>{"kind", "edges", "probability"});
       return Density::table(numbers(view.at("edges")), numbers(view.at("probability")));
     }
+    if (kind == "kernel") {
+      only(view, std::array<std::string_view, 4>{"kind", "points", "bandwidth", "weights"});
+      return Density::kernel(
+          numbers(view.at("points")), number("bandwidth"),
+          view.has("weights") ? numbers(view.at("weights")) : std::vector<double>());
+    }
     if (kind == "mixture") {
       only(view, std::array<std::string_view, 3>{"kind", "weights", "parts"});
       std::vector<Density> parts;
@@ -79,7 +92,9 @@ Density read_density(const JsonView& view) {
       return Density::mixture(numbers(view.at("weights")), std::move(parts));
     }
     view.at("kind").fail(fmt::format(
-        "gaussian, beta, gamma, poisson, table or mixture is expected, found \"{}\"", kind));
+        "gaussian, lognormal, beta, gamma, poisson, table, kernel or mixture is expected, found "
+        "\"{}\"",
+        kind));
   });
 }
 
@@ -161,17 +176,33 @@ void read_row(const JsonView& row, int num_states, int dimension,
   }
 }
 
-DensitySensors read_sensors(const JsonView& root, int num_states, int num_actions) {
-  const int dimension = read_dimension(root.at("observations"));
-  const JsonView view = root.at("density");
-  const bool shared = is_one_for_all_actions(view, dimension);
+// [S] or [A][S]; where it `may_be_shared` also [1][S], for all actions.
+DensitySensors read_sensors(const JsonView& view, int num_states, int num_actions, int dimension,
+                            bool may_be_shared) {
+  const bool once = is_one_for_all_actions(view, dimension);
+  const bool shared = once || (may_be_shared && view.is_array() && view.size() == 1);
   if (!shared) require_size(view, num_actions, "action");
   std::vector<VectorDensity> densities;
   for (int a = 0; a < num_actions; ++a) {
-    read_row(shared ? view : view.at(static_cast<std::size_t>(a)), num_states, dimension,
+    read_row(once ? view : view.at(static_cast<std::size_t>(shared ? 0 : a)), num_states, dimension,
              densities);
   }
-  return {num_states, num_actions, std::move(densities), "$.density"};
+  return {num_states, num_actions, std::move(densities), view.path()};
+}
+
+DensityDraws read_draws(const JsonView& view, const DensitySensors& sensors) {
+  only(view, std::array<std::string_view, 2>{"labelled_rows", "draws"});
+  DensityDraws result;
+  const JsonView rows = view.at("labelled_rows");
+  result.labelled_rows = rows.as_double();
+  if (!(result.labelled_rows > 0.0)) rows.fail("a positive number is expected");
+  const JsonView list = view.at("draws");
+  if (!list.is_array() || list.size() < 2) list.fail("a list of two draws or more is expected");
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    result.draws.push_back(read_sensors(list.at(k), sensors.num_states(), sensors.num_actions(),
+                                        sensors.dimension(), true));
+  }
+  return result;
 }
 
 DensitySensors read_first_density(const JsonView& root, int num_states) {
@@ -188,7 +219,8 @@ ContinuousPomdp read_continuous(const JsonView& root) {
   const int a = parts.actions.size();
   std::optional<DensitySensors> sensors;
   if (root.has("density")) {
-    sensors = read_sensors(root, s, a);
+    sensors =
+        read_sensors(root.at("density"), s, a, read_dimension(root.at("observations")), false);
   } else if (root.has("observations")) {
     root.at("observations").fail("neither \"observation\" nor \"density\" says what is observed");
   }
@@ -204,7 +236,17 @@ ContinuousPomdp read_continuous(const JsonView& root) {
   const auto size = static_cast<std::size_t>(a) * static_cast<std::size_t>(s);
   parts.observations = Labels(1, "observation");
   parts.sensors = ObservationModel(s, a, 1, std::vector<double>(size, 1.0));
-  return ContinuousPomdp(Pomdp(std::move(parts)), std::move(sensors), std::move(first));
+  DensityDraws draws;
+  if (root.has("density_draws")) {
+    if (!sensors) root.at("density_draws").fail("\"density\" is missing beside it");
+    draws = read_draws(root.at("density_draws"), *sensors);
+  }
+  return ContinuousPomdp(Pomdp(std::move(parts)), std::move(sensors), std::move(first),
+                         std::move(draws));
+}
+
+bool all_equal(const std::vector<double>& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
 }
 
 Json write_density(const Density& density) {
@@ -214,6 +256,10 @@ Json write_density(const Density& density) {
     case Density::Kind::gaussian:
       json["mean"] = p[0];
       json["sd"] = p[1];
+      break;
+    case Density::Kind::lognormal:
+      json["log_mean"] = p[0];
+      json["log_sd"] = p[1];
       break;
     case Density::Kind::beta:
       json["alpha"] = p[0];
@@ -229,6 +275,11 @@ Json write_density(const Density& density) {
     case Density::Kind::table:
       json["edges"] = p;
       json["probability"] = density.weights();
+      break;
+    case Density::Kind::kernel:
+      json["points"] = p;
+      json["bandwidth"] = density.bandwidth();
+      if (!all_equal(density.weights())) json["weights"] = density.weights();
       break;
     case Density::Kind::mixture:
       json["weights"] = density.weights();
@@ -254,6 +305,27 @@ Json write_vector_density(const VectorDensity& density) {
   Json list = Json::array();
   for (const Density& part : density.marginals()) list.push_back(write_density(part));
   return list;
+}
+
+Json write_sensors(const DensitySensors& sensors, int actions) {
+  Json json = Json::array();
+  for (Action a{0}; a < actions; ++a) {
+    Json row = Json::array();
+    for (State s{0}; s < sensors.num_states(); ++s) {
+      row.push_back(write_vector_density(sensors(a, s)));
+    }
+    json.push_back(std::move(row));
+  }
+  return json;
+}
+
+bool same_for_actions(const DensitySensors& sensors) {
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    for (State s{0}; s < sensors.num_states(); ++s) {
+      if (!(sensors(a, s) == sensors(Action{0}, s))) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -285,12 +357,14 @@ Json model_to_json(const ContinuousPomdp& model) {
   if (!model.has_sensors()) return document;
   const DensitySensors& sensors = model.sensors();
   document["observations"] = {{"dimension", sensors.dimension()}};
-  for (Action a{0}; a < model.num_actions(); ++a) {
-    Json row = Json::array();
-    for (State s{0}; s < model.num_states(); ++s) {
-      row.push_back(write_vector_density(sensors(a, s)));
-    }
-    document["density"].push_back(std::move(row));
+  document["density"] = write_sensors(sensors, sensors.num_actions());
+  const DensityDraws& uncertain = model.density_draws();
+  if (uncertain.draws.empty()) return document;
+  const bool shared = std::all_of(uncertain.draws.begin(), uncertain.draws.end(), same_for_actions);
+  Json& json = document["density_draws"];
+  json["labelled_rows"] = uncertain.labelled_rows;
+  for (const DensitySensors& draw : uncertain.draws) {
+    json["draws"].push_back(write_sensors(draw, shared ? 1 : draw.num_actions()));
   }
   if (!model.first_density()) return document;
   for (State s{0}; s < model.num_states(); ++s) {

@@ -38,18 +38,35 @@ DensitySensors common_density(const DensitySensors& sensors, const Labels& actio
   return {sensors.num_states(), 1, std::move(densities), "first_density"};
 }
 
+// Whether all actions have these densities, those of one action.
+bool is_common(const DensitySensors& one, const DensitySensors& sensors) {
+  for (State s{0}; s < sensors.num_states(); ++s) {
+    for (Action a{0}; a < sensors.num_actions(); ++a) {
+      if (!(sensors(a, s) == one(Action{0}, s))) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 ContinuousPomdp::ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors,
-                                 std::optional<DensitySensors> first)
+                                 std::optional<DensitySensors> first, DensityDraws draws)
     : chain_(with_finite_sensors(chain, nothing_seen(chain))),
       sensors_(std::move(sensors)),
-      first_(std::move(first)) {
+      first_(std::move(first)),
+      draws_(std::move(draws)) {
   OAS_REQUIRE(!sensors_ || (sensors_->num_states() == num_states() &&
                             sensors_->num_actions() == num_actions()),
               "density is {}x{} (actions, states) where the model has {} and {}",
               sensors_ ? sensors_->num_actions() : 0, sensors_ ? sensors_->num_states() : 0,
               num_actions(), num_states());
+  for (const DensitySensors& draw : draws_.draws) {
+    OAS_REQUIRE(sensors_ && draw.num_states() == num_states() &&
+                    draw.num_actions() == num_actions() &&
+                    draw.dimension() == sensors_->dimension(),
+                "density_draws are not of the size of density");
+  }
   if (chain_.reading_first() && sensors_ && !first_) {
     first_ = common_density(*sensors_, chain_.actions());
   }
@@ -70,11 +87,18 @@ const DensitySensors& ContinuousPomdp::sensors() const {
 }
 
 ContinuousPomdp ContinuousPomdp::with_transition(TransitionModel transition) const {
-  return ContinuousPomdp(chain_.with_transition(std::move(transition)), sensors_, first_);
+  return ContinuousPomdp(chain_.with_transition(std::move(transition)), sensors_, first_, draws_);
+}
+
+ContinuousPomdp ContinuousPomdp::with_draw(std::size_t index) const {
+  const DensitySensors& draw = draws_.draws[index];
+  // A first reading that comes from the sensor of all actions does so in a draw of it, too.
+  const bool common = first_ && is_common(*first_, *sensors_);
+  return ContinuousPomdp(chain_, draw, common ? std::optional<DensitySensors>() : first_);
 }
 
 ContinuousPomdp ContinuousPomdp::with_rows(Rows rows) const {
-  return ContinuousPomdp(chain_.with_rows(rows), sensors_, first_);
+  return ContinuousPomdp(chain_.with_rows(rows), sensors_, first_, draws_);
 }
 
 Pomdp ContinuousPomdp::with_sensors(ObservationModel sensors,

@@ -2,11 +2,21 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "oas/model/density_sensors.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
+
+/// What is not known about densities that were fitted to labelled rows: random ones, as far as
+/// these rows leave them open. A value.
+struct DensityDraws {
+  double labelled_rows = 0.0;
+  std::vector<DensitySensors> draws;  ///< empty: the densities are known
+
+  friend bool operator==(const DensityDraws&, const DensityDraws&) = default;
+};
 
 /// A partially observed Markov decision process whose observations are real numbers or vectors, or
 /// whose sensors are somebody else's and come as likelihoods in the log: a hidden chain (timing,
@@ -20,7 +30,7 @@ class ContinuousPomdp {
   /// Where rows are reading-first, `first` is the sensor of the first reading of a run, as that of
   /// one action; absent: that of all actions, which must then be the same.
   explicit ContinuousPomdp(const Pomdp& chain, std::optional<DensitySensors> sensors = {},
-                           std::optional<DensitySensors> first = {});
+                           std::optional<DensitySensors> first = {}, DensityDraws draws = {});
 
   /// All but the sensors, as a model with one observation that is always the same.
   [[nodiscard]] const Pomdp& chain() const { return chain_; }
@@ -31,6 +41,7 @@ class ContinuousPomdp {
   /// The densities of the first reading of a run as those of one action; there where the model has
   /// densities and rows are reading-first.
   [[nodiscard]] const std::optional<DensitySensors>& first_density() const { return first_; }
+  [[nodiscard]] const DensityDraws& density_draws() const { return draws_; }
 
   [[nodiscard]] int num_states() const { return chain_.num_states(); }
   [[nodiscard]] int num_actions() const { return chain_.num_actions(); }
@@ -39,6 +50,8 @@ class ContinuousPomdp {
   [[nodiscard]] ContinuousPomdp with_transition(TransitionModel transition) const;
   /// The same model whose rows are written in this way. Throws as the constructor does.
   [[nodiscard]] ContinuousPomdp with_rows(Rows rows) const;
+  /// With one of the draws for densities that are known.
+  [[nodiscard]] ContinuousPomdp with_draw(std::size_t index) const;
   /// The same chain with finite sensors; `first` as PomdpParts::first_observation.
   [[nodiscard]] Pomdp with_sensors(ObservationModel sensors,
                                    std::optional<ObservationModel> first = {}) const;
@@ -52,6 +65,7 @@ class ContinuousPomdp {
   Pomdp chain_;
   std::optional<DensitySensors> sensors_;
   std::optional<DensitySensors> first_;
+  DensityDraws draws_;
 };
 
 }  // namespace oas

@@ -56,12 +56,37 @@ VectorDensity VectorDensity::gaussian(std::vector<double> mean, std::vector<doub
 }
 
 double VectorDensity::operator()(std::span<const double> x) const {
-  const std::size_t d = marginals_.size();
-  if (!dependent()) {
-    double product = 1.0;
-    for (std::size_t i = 0; i < d; ++i) product *= marginals_[i](x[i]);
-    return product;
+  if (dependent()) {
+    const bool complete = std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); });
+    return complete ? gaussian_density(x) : marginal_density(x);
   }
+  double product = 1.0;
+  for (std::size_t i = 0; i < marginals_.size(); ++i) {
+    if (!std::isnan(x[i])) product *= marginals_[i](x[i]);
+  }
+  return product;
+}
+
+// Components of a Gaussian are Gaussian with the same means and covariances.
+double VectorDensity::marginal_density(std::span<const double> x) const {
+  const std::size_t d = marginals_.size();
+  std::vector<double> seen;
+  std::vector<double> mean;
+  std::vector<double> covariance;
+  for (std::size_t i = 0; i < d; ++i) {
+    if (std::isnan(x[i])) continue;
+    seen.push_back(x[i]);
+    mean.push_back(marginals_[i].parameters()[0]);
+    for (std::size_t k = 0; k < d; ++k) {
+      if (!std::isnan(x[k])) covariance.push_back(covariance_[i * d + k]);
+    }
+  }
+  if (seen.empty()) return 1.0;
+  return gaussian(std::move(mean), std::move(covariance)).gaussian_density(seen);
+}
+
+double VectorDensity::gaussian_density(std::span<const double> x) const {
+  const std::size_t d = marginals_.size();
   // Solves root · z = x - mean row by row, without room for z: few dimensions are meant.
   constexpr std::size_t kFew = 16;
   double few[kFew];

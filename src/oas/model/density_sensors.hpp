@@ -28,7 +28,9 @@ class VectorDensity {
   [[nodiscard]] const std::vector<Density>& marginals() const { return marginals_; }
   [[nodiscard]] const std::vector<double>& covariance() const { return covariance_; }
 
-  /// The density at x, d numbers. O(d), O(d²) where components depend on each other.
+  /// The density at x, d numbers. One that is NaN was not seen: this is then the density of the
+  /// others, 1 if there are none. O(d); where components depend on each other O(d²), and O(d³) if
+  /// some were not seen.
   [[nodiscard]] double operator()(std::span<const double> x) const;
   /// One draw of d numbers, by inversion; takes d numbers from the stream.
   void sample(std::span<double> x, Rng& rng) const;
@@ -43,6 +45,9 @@ class VectorDensity {
 
  private:
   VectorDensity() = default;
+  [[nodiscard]] double gaussian_density(std::span<const double> x) const;
+  // Some are NaN.
+  [[nodiscard]] double marginal_density(std::span<const double> x) const;
   [[nodiscard]] double gaussian_box(std::span<const double> low,
                                     std::span<const double> high) const;
 
@@ -71,7 +76,8 @@ class DensitySensors {
     return densities_[static_cast<std::size_t>(action * num_states_ + state)];
   }
 
-  /// p(reading | s, action) for every state; `out` has S entries.
+  /// p(reading | s, action) for every state; `out` has S entries. Components that are NaN were not
+  /// seen.
   void likelihood(Action action, std::span<const double> reading, std::span<double> out) const {
     for (State s{0}; s < num_states_; ++s) {
       out[static_cast<std::size_t>(s)] = (*this)(action, s)(reading);

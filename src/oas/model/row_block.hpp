@@ -12,8 +12,8 @@ namespace oas {
 
 /// Consecutive rows as estimators take them: views of columns that somebody else keeps. What was
 /// seen stands in `observations` (kMissing where nothing was). Rows of real-valued observations
-/// have kMissing or 0 there and bring `readings`, what they say about the states in `likelihoods`,
-/// or both. Columns that are not there are empty.
+/// have kMissing or 0 there and bring `readings` (NaN: a component that is missing), what they say
+/// about the states in `likelihoods`, or both. Columns that are not there are empty.
 struct RowBlock {
   std::span<const Action> actions;
   std::span<const Observation> observations;

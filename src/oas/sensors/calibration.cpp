@@ -283,48 +283,28 @@ ActionDependence test_action_dependence(const SensorCounts& counts) {
 }
 
 SensorCounter::SensorCounter(const Pomdp& model)
-    : timing_(model.timing()),
+    : rows_(model.timing()),
       counts_(model.num_states(), model.num_actions(), model.num_observations()) {}
-
-void SensorCounter::end_run() {
-  counts_.unused += waiting_;
-  waiting_ = false;
-}
-
-void SensorCounter::start_run() {
-  end_run();
-  ++counts_.runs;
-}
 
 void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t count) {
   OAS_REQUIRE(rows.states.size() == rows.size(), "{} rows with {} states", rows.size(),
               rows.states.size());
   for (std::size_t t = first; t < first + count; ++t) {
-    const State state = rows.states[t];
-    if (waiting_ && state < 0) {
-      ++counts_.unused;
-    } else if (waiting_) {
-      ++counts_.at(action_, state, observation_);
-    }
-    waiting_ = false;
-    if (rows.observations[t] == kMissing) {
-      ++counts_.unused;
-      ++counts_.missing;
-    } else if (timing_ == Timing::before && state < 0) {
-      ++counts_.unused;
-    } else if (timing_ == Timing::before) {
-      ++counts_.at(rows.actions[t], state, rows.observations[t]);
-    } else {
-      waiting_ = true;
-      action_ = rows.actions[t];
-      observation_ = rows.observations[t];
-    }
+    std::optional<Observation> seen;
+    if (rows.observations[t] != kMissing) seen = rows.observations[t];
+    rows_.add(rows.actions[t], rows.states[t], seen,
+              [&](Action action, State state, Observation observation) {
+                ++counts_.at(action, state, observation);
+              });
   }
-  counts_.rows += static_cast<std::int64_t>(count);
 }
 
 SensorCounts SensorCounter::finish() {
-  end_run();
+  const LabelledTally& tally = rows_.finish();
+  counts_.rows = tally.rows;
+  counts_.runs = tally.runs;
+  counts_.unused = tally.unused;
+  counts_.missing = tally.missing;
   return counts_;
 }
 

@@ -9,6 +9,7 @@
 #include "oas/core/index.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
+#include "oas/sensors/labelled_rows.hpp"
 
 namespace oas {
 
@@ -43,9 +44,7 @@ struct ActionDependence {
 };
 [[nodiscard]] ActionDependence test_action_dependence(const SensorCounts& counts);
 
-/// Counts the rows of labelled runs, block by block. Which state emits: in `before` timing that of
-/// the row, in `after` that of the next row of the run, so that the last row of a run tells
-/// nothing.
+/// Counts the rows of labelled runs, block by block; which state emits, LabelledRows says.
 ///
 /// When that is right. Among the rows of (a,s) observation o has the share
 ///
@@ -63,20 +62,15 @@ class SensorCounter {
   /// Sizes and timing of `model`.
   explicit SensorCounter(const Pomdp& model);
 
-  void start_run();
+  void start_run() { rows_.start_run(); }
   /// Rows first … first+count-1 of a trajectory with states; -1 is an unknown one. Indices are
   /// trusted.
   void add(const Trajectory& rows, std::size_t first, std::size_t count);
   [[nodiscard]] SensorCounts finish();
 
  private:
-  void end_run();
-
-  Timing timing_;
+  LabelledRows<Observation> rows_;
   SensorCounts counts_;
-  bool waiting_ = false;  // `after`: a row whose emitting state is the next row's
-  Action action_;
-  Observation observation_;
 };
 
 struct CalibrationOptions {

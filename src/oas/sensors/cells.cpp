@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -44,7 +45,11 @@ void to_cells(std::span<const double> readings, const Cells& cells,
   OAS_REQUIRE(readings.size() == observations.size() * d,
               "{} readings of {} components for {} rows", readings.size(), d, observations.size());
   for (std::size_t t = 0; t < observations.size(); ++t) {
-    if (observations[t] != kMissing) observations[t] = cells.cell(readings.subspan(t * d, d));
+    if (observations[t] == kMissing) continue;
+    const auto reading = readings.subspan(t * d, d);
+    const bool complete =
+        std::none_of(reading.begin(), reading.end(), [](double x) { return std::isnan(x); });
+    observations[t] = complete ? cells.cell(reading) : kMissing;
   }
 }
 

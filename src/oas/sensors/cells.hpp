@@ -37,7 +37,8 @@ class Cells {
   int num_cells_ = 1;
 };
 
-/// The cells of readings [row][component], where `observations` are not missing, in their place.
+/// The cells of readings [row][component], where `observations` are not missing, in their place. A
+/// reading with a component that is missing (NaN) is in no cell: it becomes missing.
 void to_cells(std::span<const double> readings, const Cells& cells,
               std::span<Observation> observations);
 

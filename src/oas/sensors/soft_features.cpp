@@ -55,6 +55,21 @@ class MeanMatrix {
   Matrix sum_;
 };
 
+// A bandwidth apart, wherever a kernel is not negligible.
+void add_kernel_breaks(const Density& density, std::vector<double>& breaks) {
+  constexpr int kReach = 8;
+  const double step = density.bandwidth();
+  double last = -std::numeric_limits<double>::infinity();
+  for (const double point : density.parameters()) {
+    for (int k = -kReach; k <= kReach; ++k) {
+      const double next = point + k * step;
+      if (next <= last + 0.5 * step) continue;
+      breaks.push_back(next);
+      last = next;
+    }
+  }
+}
+
 void add_breaks(const Density& density, std::vector<double>& breaks) {
   if (density.kind() == Density::Kind::mixture) {
     for (const Density& part : density.parts()) add_breaks(part, breaks);
@@ -64,6 +79,7 @@ void add_breaks(const Density& density, std::vector<double>& breaks) {
     breaks.insert(breaks.end(), density.parameters().begin(), density.parameters().end());
     return;
   }
+  if (density.kind() == Density::Kind::kernel) return add_kernel_breaks(density, breaks);
   for (const double level : kLevels) {
     breaks.push_back(density.quantile(level));
     breaks.push_back(density.quantile(1.0 - level));

@@ -1,5 +1,8 @@
 #include "oas/estimation/moments/detail/soft_moments.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace oas::detail {
 
 namespace {
@@ -26,7 +29,9 @@ bool SoftMoments::fits(const ContinuousPomdp& model) {
   return static_cast<long>(model.num_states()) * model.num_actions() <= SoftFolder::kMaxSymbols;
 }
 
-void SoftMoments::add(const RowBlock& rows) {
+void SoftMoments::add(const RowBlock& given) {
+  RowBlock rows = given;
+  leave_out_partly_seen(rows);
   folder_.add(rows);
   // Densities say what the means are; likelihoods alone do not.
   if (!rows.readings.empty()) return;
@@ -38,6 +43,20 @@ void SoftMoments::add(const RowBlock& rows) {
     to_soft_features(features_);
     sample_.add(rows.actions[t], features_);
   }
+}
+
+// The mean matrices are those of whole readings.
+void SoftMoments::leave_out_partly_seen(RowBlock& rows) {
+  if (std::none_of(rows.readings.begin(), rows.readings.end(),
+                   [](double value) { return std::isnan(value); })) {
+    return;
+  }
+  seen_.assign(rows.observations.begin(), rows.observations.end());
+  const std::size_t d = rows.readings.size() / rows.size();
+  for (std::size_t i = 0; i < rows.readings.size(); ++i) {
+    if (std::isnan(rows.readings[i])) seen_[i / d] = kMissing;
+  }
+  rows.observations = seen_;
 }
 
 void SoftMoments::merge(const SoftMoments& other) {

@@ -7,19 +7,14 @@
 
 namespace oas::detail {
 
-ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model,
-                           const ContinuousPomdp* continuous, bool known_states)
+ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model, bool known_states)
     : parser_(parser),
       states_(model.states()),
       observations_(model.observations()),
+      evidence_(parser.evidence()),
       has_names_(parser.has(LogColumn::run)) {
-  if (continuous != nullptr) {
-    evidence_.emplace(*continuous);
-    if (parser.has(LogColumn::likelihood)) evidence_->set_kind(true);
-  } else {
-    first_sensor_ = model.first_observation();
-  }
-  if (known_states) known_.emplace(model, continuous == nullptr);
+  if (evidence_ == nullptr) first_sensor_ = model.first_observation();
+  if (known_states) known_.emplace(model, evidence_ == nullptr);
 }
 
 void ReadingFirst::fail(LogColumn column, long line, const std::string& message) const {
@@ -58,6 +53,15 @@ State ReadingFirst::state_here() const { return known_ ? raw_.rows.states[index_
 std::span<const double> ReadingFirst::reading() const {
   const std::size_t width = raw_.readings.size() / raw_.rows.size();
   return std::span(raw_.readings).subspan(index_ * width, width);
+}
+
+// Whether a reading is to be believed; it may lose components (RowEvidence::judge).
+bool ReadingFirst::judge(Action action, std::span<double> reading, std::span<double> out) const {
+  try {
+    return evidence_->judge(action, reading, out);
+  } catch (const InvalidArgument& error) {
+    fail(LogColumn::reading, line_, error.what());
+  }
 }
 
 void ReadingFirst::begin_run(LogBlock& block, bool all) {
@@ -99,11 +103,8 @@ RunStart ReadingFirst::first_of_run() {
       first.likelihood.assign(here.begin(), here.end());
     } else {
       first.reading.assign(reading().begin(), reading().end());
-      try {
-        evidence_->append_likelihoods(Action{-1}, first.reading, first.likelihood);
-      } catch (const InvalidArgument& error) {
-        fail(LogColumn::reading, line_, error.what());
-      }
+      first.likelihood.resize(static_cast<std::size_t>(states_.size()));
+      if (!judge(Action{-1}, first.reading, first.likelihood)) first = FirstReading();
     }
   }
   const State state = state_here();
@@ -158,7 +159,7 @@ void ReadingFirst::push_chosen(LogBlock& block) const {
 }
 
 void ReadingFirst::add_likelihoods(LogBlock& block) {
-  if (!evidence_) return;
+  if (evidence_ == nullptr) return;
   const auto n = static_cast<std::size_t>(states_.size());
   if (evidence_->brings_likelihoods()) {
     const auto here = std::span(raw_.likelihoods).subspan(index_ * n, n);
@@ -166,10 +167,12 @@ void ReadingFirst::add_likelihoods(LogBlock& block) {
   } else if (raw_.rows.observations[index_] == kMissing) {
     block.likelihoods.insert(block.likelihoods.end(), n, 1.0);
   } else {
-    try {
-      evidence_->append_likelihoods(chosen_.action, reading(), block.likelihoods);
-    } catch (const InvalidArgument& error) {
-      fail(LogColumn::reading, line_, error.what());
+    block.likelihoods.resize(block.likelihoods.size() + n);
+    const std::size_t width = reading().size();
+    const auto mine = std::span(block.readings).last(width);
+    if (!judge(chosen_.action, mine, std::span(block.likelihoods).last(n))) {
+      std::fill(mine.begin(), mine.end(), 0.0);
+      block.rows.observations.back() = kMissing;
     }
   }
 }
@@ -180,10 +183,10 @@ void ReadingFirst::add_last_action(LogBlock& block) {
   block.last_actions.push_back(block.rows.size());
   push_chosen(block);
   block.rows.observations.push_back(kMissing);
-  if (evidence_ && !evidence_->brings_likelihoods()) {
+  if (evidence_ != nullptr && !evidence_->brings_likelihoods()) {
     block.readings.insert(block.readings.end(), evidence_->columns().dimension, 0.0);
   }
-  if (evidence_) block.likelihoods.insert(block.likelihoods.end(), states_.size(), 1.0);
+  if (evidence_ != nullptr) block.likelihoods.insert(block.likelihoods.end(), states_.size(), 1.0);
   lines_.push_back(chosen_.line);
   if (known_) static_cast<void>(known_->complete(State{-1}, block));
 }
@@ -192,18 +195,12 @@ void ReadingFirst::remember() {
   chosen_.line = line_;
   chosen_.action = raw_.rows.actions[index_];
   if (!raw_.rows.states.empty()) chosen_.state = raw_.rows.states[index_];
-  const auto take = [&](const std::vector<double>& column, LogColumn which, double& to) {
-    if (column.empty()) return;
-    to = column[index_];
-    if (!std::isnan(to)) return;
-    if (chosen_.action >= 0) {
-      fail(which, line_,
-           fmt::format("the {} is empty beside an action",
-                       kLogColumnNames[static_cast<std::size_t>(which)]));
-    }
-  };
-  take(raw_.rows.propensities, LogColumn::propensity, chosen_.propensity);
-  take(raw_.rows.rewards, LogColumn::reward, chosen_.reward);
+  if (!raw_.rows.rewards.empty()) chosen_.reward = raw_.rows.rewards[index_];  // NaN: unknown
+  if (raw_.rows.propensities.empty()) return;
+  chosen_.propensity = raw_.rows.propensities[index_];
+  if (std::isnan(chosen_.propensity) && chosen_.action >= 0) {
+    fail(LogColumn::propensity, line_, "the propensity is empty beside an action");
+  }
 }
 
 }  // namespace oas::detail

@@ -9,7 +9,6 @@
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/sorted_rows.hpp"
 #include "oas/logs/log_reader.hpp"
-#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas::detail {
@@ -25,13 +24,12 @@ class ReadingFirst {
   using NextBlock = std::function<bool(LogBlock& block)>;
   using LineOf = std::function<long(std::size_t row)>;
 
-  /// Keeps a reference to the parser, for messages. `continuous` null: observations are finite.
-  ReadingFirst(const RowParser& parser, const Pomdp& model, const ContinuousPomdp* continuous,
-               bool known_states);
+  /// Keeps a reference to the parser, for messages and for what readings say.
+  ReadingFirst(const RowParser& parser, const Pomdp& model, bool known_states);
 
   /// As LogReader::read_block. Throws ParseError where a row that is not the last of its run has no
-  /// action, where an action has no propensity or reward although the log has that column, and
-  /// where a reading cannot be, by line and column.
+  /// action, where an action has no propensity although the log has that column, and where a
+  /// reading cannot be, by line and column. A reward may be unknown.
   bool read(LogBlock& block, std::size_t max_rows, bool all, const NextBlock& next,
             const LineOf& line_of);
   /// The line in which the reading of a row of the last block stands.
@@ -57,6 +55,7 @@ class ReadingFirst {
   void remember();
   void push_chosen(LogBlock& block) const;
   [[nodiscard]] std::span<const double> reading() const;
+  [[nodiscard]] bool judge(Action action, std::span<double> reading, std::span<double> out) const;
   [[nodiscard]] State state_here() const;
   [[noreturn]] void fail(LogColumn column, long line, const std::string& message) const;
 
@@ -64,7 +63,7 @@ class ReadingFirst {
   Labels states_;
   Labels observations_;
   std::optional<ObservationModel> first_sensor_;  // of finite observations
-  std::optional<RowEvidence> evidence_;           // of real-valued ones
+  const RowEvidence* evidence_;                   // of real-valued ones; null: there are none
   std::optional<KnownStates> known_;
 
   LogBlock raw_;           // rows of the file

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
@@ -11,28 +12,45 @@ namespace oas::detail {
 
 namespace {
 
+constexpr double kEmpty = std::numeric_limits<double>::quiet_NaN();
+
+std::string shown_value(double value) {
+  return std::isnan(value) ? std::string("empty") : fmt::format("{}", value);
+}
+
 std::string shown_reading(std::span<const double> reading) {
-  return reading.size() == 1 ? fmt::format("{}", reading.front())
-                             : fmt::format("({})", fmt::join(reading, ", "));
+  if (reading.size() == 1) return shown_value(reading.front());
+  std::vector<std::string> words;
+  for (const double value : reading) words.push_back(shown_value(value));
+  return fmt::format("({})", fmt::join(words, ", "));
 }
 
 }  // namespace
 
-RowEvidence::RowEvidence(const ContinuousPomdp& model)
+RowEvidence::RowEvidence(const ContinuousPomdp& model, Outliers outliers)
     : actions_(model.chain().actions()),
       states_(model.chain().states()),
-      first_(model.first_density()),
+      outliers_(outliers),
       reading_first_(model.chain().reading_first()) {
-  if (model.has_sensors()) sensors_ = model.sensors();
+  if (!model.has_sensors()) return;
+  sensors_.emplace(model.sensors(), outliers.share);
+  if (model.first_density()) first_.emplace(*model.first_density(), outliers.share);
+  dimension_ = model.sensors().dimension();
 }
 
-ContinuousColumns RowEvidence::columns() const {
-  return {sensors_ ? sensors_->dimension() : 0, &states_};
-}
+RowEvidence::RowEvidence(const Pomdp& model, int dimension)
+    : actions_(model.actions()), states_(model.states()), dimension_(dimension) {}
+
+ContinuousColumns RowEvidence::columns() const { return {dimension_, &states_}; }
 
 void RowEvidence::set_kind(bool likelihoods) {
   likelihoods_ = likelihoods;
-  values_.resize(static_cast<std::size_t>(likelihoods ? states_.size() : sensors_->dimension()));
+  values_.assign(static_cast<std::size_t>(likelihoods ? states_.size() : dimension_), kEmpty);
+}
+
+void RowEvidence::forget_row() {
+  filled_ = 0;
+  std::fill(values_.begin(), values_.end(), kEmpty);
 }
 
 void RowEvidence::read_cell(HeaderColumn column, const char*& position) {
@@ -52,39 +70,60 @@ void RowEvidence::read_cell(HeaderColumn column, const char*& position) {
 
 void RowEvidence::finish_row(LogBlock& block) {
   const std::size_t filled = std::exchange(filled_, 0);
-  OAS_REQUIRE(filled == 0 || filled == values_.size(),
-              "{} of {} {} cells are empty; all or none may be", values_.size() - filled,
-              values_.size(), likelihoods_ ? "likelihood" : "observation");
-  block.rows.observations.push_back(filled == 0 ? kMissing : Observation{0});
   const auto n = static_cast<std::size_t>(states_.size());
-  if (filled == 0) std::fill(values_.begin(), values_.end(), 0.0);
-  if (!likelihoods_) block.readings.insert(block.readings.end(), values_.begin(), values_.end());
-  if (reading_first_ && !likelihoods_) return;
-  if (filled == 0) {
-    block.likelihoods.insert(block.likelihoods.end(), n, 1.0);
-  } else if (likelihoods_) {
-    OAS_REQUIRE(*std::max_element(values_.begin(), values_.end()) > 0.0,
+  const std::size_t first = block.likelihoods.size();
+  const bool later = reading_first_ && !likelihoods_;  // whose action is not known yet
+  if (!later) block.likelihoods.resize(first + n, 1.0);
+  const std::span<double> out = std::span(block.likelihoods).subspan(first);
+  bool seen = filled > 0;
+  if (seen && likelihoods_) {
+    OAS_REQUIRE(filled == values_.size(), "{} of {} likelihood cells are empty; all or none may be",
+                values_.size() - filled, values_.size());
+    std::copy(values_.begin(), values_.end(), out.begin());
+    OAS_REQUIRE(*std::max_element(out.begin(), out.end()) > 0.0,
                 "the likelihood is 0 in every state");
-    block.likelihoods.insert(block.likelihoods.end(), values_.begin(), values_.end());
-  } else {
-    append_likelihoods(block.rows.actions.back(), values_, block.likelihoods);
+  } else if (seen && !later) {
+    seen = judge(block.rows.actions.back(), values_, out);
   }
+  block.rows.observations.push_back(seen ? Observation{0} : kMissing);
+  if (!likelihoods_) {
+    if (!seen) std::fill(values_.begin(), values_.end(), 0.0);
+    block.readings.insert(block.readings.end(), values_.begin(), values_.end());
+  }
+  std::fill(values_.begin(), values_.end(), kEmpty);
 }
 
-void RowEvidence::append_likelihoods(Action action, std::span<const double> reading,
-                                     std::vector<double>& out) const {
-  const std::size_t first = out.size();
-  out.resize(first + static_cast<std::size_t>(states_.size()));
-  const bool has_action = action >= 0;
-  const DensitySensors& sensors = has_action ? *sensors_ : *first_;
-  sensors.likelihood(has_action ? action : Action{0}, reading, std::span(out).subspan(first));
-  const double largest =
-      *std::max_element(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
-  if (largest > 0.0 && std::isfinite(largest)) return;
-  throw_invalid_argument(fmt::format(
+// Where a reading cannot be, and that is allowed for, components that cannot be by themselves are
+// left out, or else all of it.
+bool RowEvidence::judge(Action action, std::span<double> reading, std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 1.0);
+  if (!sensors_) return true;
+  const ReadingLikelihood& sensors = action >= 0 ? *sensors_ : *first_;
+  const Action of = action >= 0 ? action : Action{0};
+  sensors(of, reading, out);
+  std::string fault = fault_of(reading, out, action);
+  if (fault.empty()) return true;
+  OAS_REQUIRE(outliers_.kind != Outliers::Kind::error, "{}", fault);
+  if (sensors.leave_out_impossible(of, reading)) {
+    sensors(of, reading, out);
+    fault = fault_of(reading, out, action);
+  }
+  const bool nothing_left =
+      std::all_of(reading.begin(), reading.end(), [](double value) { return std::isnan(value); });
+  if (fault.empty() && !nothing_left) return true;
+  std::fill(out.begin(), out.end(), 1.0);
+  return false;
+}
+
+// Empty: the reading can be.
+std::string RowEvidence::fault_of(std::span<const double> reading,
+                                  std::span<const double> likelihoods, Action action) const {
+  const double largest = *std::max_element(likelihoods.begin(), likelihoods.end());
+  if (largest > 0.0 && std::isfinite(largest)) return {};
+  return fmt::format(
       "observation {} has {} {}", shown_reading(reading),
       largest > 0.0 ? "infinite density" : "density 0 in every state",
-      has_action ? fmt::format("under action '{}'", actions_[action]) : "as a first reading"));
+      action >= 0 ? fmt::format("under action '{}'", actions_[action]) : "as a first reading");
 }
 
 }  // namespace oas::detail

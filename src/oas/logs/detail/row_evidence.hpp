@@ -8,6 +8,7 @@
 #include "oas/logs/detail/log_header.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "oas/model/continuous_pomdp.hpp"
+#include "oas/model/reading_likelihood.hpp"
 
 namespace oas::detail {
 
@@ -16,7 +17,9 @@ namespace oas::detail {
 class RowEvidence {
  public:
   /// Keeps a copy of what it needs.
-  explicit RowEvidence(const ContinuousPomdp& model);
+  RowEvidence(const ContinuousPomdp& model, Outliers outliers);
+  /// Readings of so many components, of which nothing is known: likelihoods are 1.
+  RowEvidence(const Pomdp& model, int dimension);
 
   /// What the header may name; valid as long as this object stays where it is.
   [[nodiscard]] ContinuousColumns columns() const;
@@ -28,27 +31,33 @@ class RowEvidence {
   void read_cell(HeaderColumn column, const char*& position);
 
   /// Forgets the cells of a row that is read again.
-  void forget_row() { filled_ = 0; }
+  void forget_row();
 
   /// The row is complete, its action is the last one of the block: appends observation, reading and
-  /// likelihoods. Where rows are reading-first readings bring none; append_likelihoods() gives
-  /// them. Throws InvalidArgument when some cells are empty and some are not, when all
-  /// likelihoods are 0, and when the density of a reading is 0 in every state.
+  /// likelihoods. Where rows are reading-first readings bring none yet; judge() gives them. Throws
+  /// InvalidArgument when some likelihoods are empty and some are not, when all of them are 0, and,
+  /// unless outliers are allowed for, when the density of a reading is 0 in every state.
   void finish_row(LogBlock& block);
 
-  /// p(reading | s, action) of all states, of the first reading of a run where there is no action
-  /// (-1). Throws InvalidArgument when it is 0 in every state, or infinite.
-  void append_likelihoods(Action action, std::span<const double> reading,
-                          std::vector<double>& out) const;
+  /// Sets `out` to p(reading | s, action) of all states, of the first reading of a run where there
+  /// is no action (-1). False: the reading is not to be believed, and all are 1. Components that
+  /// cannot be by themselves become NaN where outliers are allowed for; where they are not, it
+  /// throws InvalidArgument on a density that is 0 in every state, or infinite.
+  [[nodiscard]] bool judge(Action action, std::span<double> reading, std::span<double> out) const;
 
  private:
+  [[nodiscard]] std::string fault_of(std::span<const double> reading,
+                                     std::span<const double> likelihoods, Action action) const;
+
   Labels actions_;
   Labels states_;
-  std::optional<DensitySensors> sensors_;
-  std::optional<DensitySensors> first_;
-  bool reading_first_;
+  std::optional<ReadingLikelihood> sensors_;
+  std::optional<ReadingLikelihood> first_;
+  int dimension_ = 0;
+  Outliers outliers_;
+  bool reading_first_ = false;
   bool likelihoods_ = false;
-  std::vector<double> values_;  // of the cells, by index
+  std::vector<double> values_;  // of the cells, by index; NaN where one is empty
   std::size_t filled_ = 0;      // cells of this row that are not empty
   std::string scratch_;
 };

@@ -11,15 +11,15 @@
 namespace oas::detail {
 
 RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
-                     const ContinuousPomdp* continuous, const ColumnNames& columns)
+                     std::optional<RowEvidence> evidence, const ColumnNames& columns)
     : name_(std::move(name)),
       lines_(decompressed(std::move(bytes), name_), name_),
       actions_(model.actions(), "action", model.reading_first()),
       observations_(model.observations(), "observation", true),
       states_(model.states(), "state", true),
       propensities_("propensity", NumberColumn::Range::probability, model.reading_first()),
-      rewards_("reward", NumberColumn::Range::finite, model.reading_first()) {
-  if (continuous != nullptr) evidence_.emplace(*continuous);
+      rewards_("reward", NumberColumn::Range::finite, model.reading_first()),
+      evidence_(std::move(evidence)) {
   read_header(model, columns);
   has_run_ = has(LogColumn::run);
   if (!evidence_) return;

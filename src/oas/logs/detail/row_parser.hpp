@@ -19,9 +19,9 @@ namespace oas::detail {
 /// reward NaN with it, and readings bring no likelihoods: the sensor is that of the row before.
 class RowParser {
  public:
-  /// Reads the header. `continuous` null: observations are finite. Keeps no reference.
+  /// Reads the header. `evidence` empty: observations are finite. Keeps no reference.
   RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
-            const ContinuousPomdp* continuous, const ColumnNames& columns);
+            std::optional<RowEvidence> evidence, const ColumnNames& columns);
 
   /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
   /// consecutive lines. Throws RunComesBack when a run does, with the rows before it in the block;
@@ -30,6 +30,8 @@ class RowParser {
   /// From now on runs may come back: a run starts wherever the name changes.
   void allow_return() { runs_.allow_return(); }
 
+  /// Null: observations are finite.
+  [[nodiscard]] const RowEvidence* evidence() const { return evidence_ ? &*evidence_ : nullptr; }
   [[nodiscard]] bool has(LogColumn column) const { return field_of(column) > 0; }
   /// The number of a column, from 1 on; 0: there is none.
   [[nodiscard]] long field_of(LogColumn column) const;

@@ -21,7 +21,8 @@ class SoftMoments {
   [[nodiscard]] static bool fits(const ContinuousPomdp& model);
 
   void start_run(const RunStart& start = {}) { folder_.start_run(start); }
-  /// Rows of one run; likelihoods without readings are taken for a log's own.
+  /// Rows of one run; likelihoods without readings are taken for a log's own. A reading that lacks
+  /// a component counts as missing.
   void add(const RowBlock& rows);
   /// Those of the runs that follow.
   void merge(const SoftMoments& other);
@@ -36,10 +37,13 @@ class SoftMoments {
   void load(ByteReader& in);
 
  private:
+  void leave_out_partly_seen(RowBlock& rows);
+
   ContinuousPomdp model_;
   SoftFolder folder_;
   SoftSample sample_;
   std::vector<double> features_;
+  std::vector<Observation> seen_;
 };
 
 }  // namespace oas::detail
