@@ -82,7 +82,9 @@ void add_filter(CLI::App& app) {
       "Row t is about s_t, the state in which the row's action was taken: belief_* is "
       "P(s_t | earlier rows), smoothed_* is P(s_t | all rows of the run), likeliest is the "
       "state with the largest smoothed probability. One more line per run, without action, "
-      "is about the state after its last row.\n\n" +
+      "is about the state after its last row. Where rows are reading-first, belief_* knows the "
+      "row's "
+      "own reading, and there is one more line only where the last row has an action.\n\n" +
       verb->get_footer());
 }
 

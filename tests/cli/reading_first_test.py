@@ -102,6 +102,14 @@ class ReadingFirst(CliCase):
         finite = json.loads(self.read("finite.json"))
         self.assertNotEqual(finite["first_observation"], finite["observation"][0])
         self.good("estimate", "finite.json", "cells.csv")
+        self.write("short.csv", "action,observation,propensity\n0,0.5,0.5\n1,,1\n,2.5,\n")
+        self.good("discretise", "real.json", "--use", "finite.json", "--log", "short.csv",
+                  "--log-out", "cut.csv", "-o", "again.json")
+        rows = self.rows("cut.csv")
+        self.assertEqual([row["action"] for row in rows], ["pump", "flush", ""])
+        self.assertEqual([row["propensity"] for row in rows], ["0.5", "1", ""])
+        self.assertEqual(rows[1]["observation"], "")
+        self.good("filter", "finite.json", "cut.csv", "-o", "c.csv")
 
     def test_calibrated_sensors(self):
         self.good("simulate", "m.json", "--runs", 30, "--steps", 100, "--state", "-o", "log.csv")

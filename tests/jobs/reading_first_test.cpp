@@ -88,6 +88,38 @@ TEST(ReadingFirst, IsTimingAfterShiftedByOne) {
   }
 }
 
+TEST(ReadingFirst, SavedEvidenceKeepsFirstReadings) {
+  const test::TemporaryDirectory folder;
+  const Pomdp model = reading_model();
+  const SimulatedRows log(model, folder.file("log.csv"), 3);
+  const RowBlock rows = log.rows.all();
+  EstimateOptions asked;
+  asked.error_bars = false;
+  for (const EstimatorInfo& info : estimators()) {
+    EvidenceOptions options;
+    options.draws = 100;
+    Evidence all = make_evidence(info.name, model, options);
+    all.add(rows);
+    Evidence loaded = make_evidence(info.name, model, options);
+    loaded.load(all.save());
+    EXPECT_EQ(loaded.save(), all.save()) << info.name;
+    EXPECT_EQ(loaded.estimate(asked).transition, all.estimate(asked).transition) << info.name;
+  }
+  StoredRows stored;
+  stored.add(rows);
+  ByteWriter out;
+  stored.save(out);
+  StoredRows again;
+  const std::string bytes = out.take();
+  ByteReader in(bytes);
+  again.load(in);
+  ASSERT_EQ(again.all().starts.size(), 3U);
+  for (std::size_t run = 0; run < 3; ++run) {
+    EXPECT_EQ(again.all().starts[run], rows.starts[run]);
+    EXPECT_NE(again.all().starts[run], RunStart());
+  }
+}
+
 // Where all sensors are the same, a row in front stands for the first reading.
 TEST(ReadingFirst, PairsBeginWithTheFirstReading) {
   const test::TemporaryDirectory folder;

@@ -81,6 +81,9 @@ TEST(ReadingFirstLog, AsWrittenChangesNothing) {
   const LogBlock rows = read_all(std::move(reader));
   EXPECT_THAT(values(rows.rows.actions), ElementsAre(0, 2, 1, -1, 1, 2, 0));
   EXPECT_THAT(values(rows.rows.observations), ElementsAre(3, 1, -1, 2, 0, -1, 1));
+  LogReader bad = reader_of("observation,action\n1,0\n2,\n3,1\n", read_first());
+  bad.set_rows(LogRows::as_written);
+  EXPECT_THROW(static_cast<void>(read_all(std::move(bad), 1)), ParseError);
 }
 
 TEST(ReadingFirstLog, UnitsMayBeMixedAndHaveGaps) {

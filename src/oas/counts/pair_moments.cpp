@@ -66,7 +66,7 @@ PairMoments project(const PairCounts& counts, const LeftInverses& inverses, Timi
   const int num_states = inverses.num_states();
   OAS_REQUIRE(counts.num_actions() == inverses.num_sensors() &&
                   counts.num_observations() == num_observations,
-              "counts for {} actions, {} observations where the inverses have {} and {}",
+              "counts for {} actions, {} observations where the sensors have {} and {}",
               counts.num_actions(), counts.num_observations(), inverses.num_sensors(),
               num_observations);
   PairMoments moments(num_states, num_actions);

@@ -173,11 +173,15 @@ void LogReader::Impl::read_in_order(LogBlock& block, std::size_t max_rows) {
 
 bool LogReader::Impl::read_block(LogBlock& block, std::size_t max_rows) {
   OAS_REQUIRE(max_rows >= 1, "max_rows is 0; it must be at least 1");
-  if (!shifts()) return read_rows(block, max_rows);
+  const auto line_of = [&](std::size_t row) { return file_line_of(row); };
+  if (!shifts()) {
+    const bool any = read_rows(block, max_rows);
+    if (reading_first_) reading_first_->check(block, line_of);
+    return any;
+  }
   return reading_first_->read(
       block, max_rows, rows_ == LogRows::all,
-      [&](LogBlock& raw) { return read_rows(raw, kRowsAhead); },
-      [&](std::size_t row) { return file_line_of(row); });
+      [&](LogBlock& raw) { return read_rows(raw, kRowsAhead); }, line_of);
 }
 
 // Rows as they stand in the file, sorted where they have to be.

@@ -358,6 +358,12 @@ Json model_to_json(const ContinuousPomdp& model) {
   const DensitySensors& sensors = model.sensors();
   document["observations"] = {{"dimension", sensors.dimension()}};
   document["density"] = write_sensors(sensors, sensors.num_actions());
+  if (model.first_density()) {
+    for (State s{0}; s < model.num_states(); ++s) {
+      document["first_density"].push_back(
+          write_vector_density((*model.first_density())(Action{0}, s)));
+    }
+  }
   const DensityDraws& uncertain = model.density_draws();
   if (uncertain.draws.empty()) return document;
   const bool shared = std::all_of(uncertain.draws.begin(), uncertain.draws.end(), same_for_actions);
@@ -365,11 +371,6 @@ Json model_to_json(const ContinuousPomdp& model) {
   json["labelled_rows"] = uncertain.labelled_rows;
   for (const DensitySensors& draw : uncertain.draws) {
     json["draws"].push_back(write_sensors(draw, shared ? 1 : draw.num_actions()));
-  }
-  if (!model.first_density()) return document;
-  for (State s{0}; s < model.num_states(); ++s) {
-    document["first_density"].push_back(
-        write_vector_density((*model.first_density())(Action{0}, s)));
   }
   return document;
 }

@@ -25,26 +25,47 @@ bool ReadingFirst::read(LogBlock& block, std::size_t max_rows, bool all, const N
                         const LineOf& line_of) {
   block.clear();
   lines_.clear();
-  learning_ = !all;
+  all_ = all;
   while (block.rows.size() < max_rows) {
     if (index_ == raw_.rows.size()) {
       index_ = run_ = 0;
       if (next(raw_)) continue;
-      if (in_run_ && all) add_last_action(block);
+      if (in_run_ && all_) add_last_action(block);
       in_run_ = false;
       break;
     }
     line_ = line_of(index_);
-    if (run_ < raw_.run_starts.size() && raw_.run_starts[run_] == index_) {
-      if (in_run_ && all) add_last_action(block);
-      begin_run(block, all);
+    if (starts_run(raw_, index_, run_)) {
+      if (in_run_ && all_) add_last_action(block);
+      begin_run(block);
     } else {
       add_row(block);
     }
-    remember();
-    ++index_;
+    remember(raw_, index_++);
   }
   return block.rows.size() > 0 || !block.run_starts.empty();
+}
+
+void ReadingFirst::check(const LogBlock& rows, const LineOf& line_of) {
+  std::size_t run = 0;
+  for (std::size_t row = 0; row < rows.rows.size(); ++row) {
+    line_ = line_of(row);
+    if (starts_run(rows, row, run)) {
+      ++run;
+    } else {
+      require_action();
+    }
+    remember(rows, row);
+  }
+}
+
+// The run goes on behind the row before.
+void ReadingFirst::require_action() const {
+  if (chosen_.action >= 0) return;
+  fail(LogColumn::action, chosen_.line,
+       fmt::format("the action is empty, but the run goes on in line {}: only the last row of a "
+                   "run may have none",
+                   line_));
 }
 
 State ReadingFirst::state_here() const { return known_ ? raw_.rows.states[index_] : State{-1}; }
@@ -64,7 +85,7 @@ bool ReadingFirst::judge(Action action, std::span<double> reading, std::span<dou
   }
 }
 
-void ReadingFirst::begin_run(LogBlock& block, bool all) {
+void ReadingFirst::begin_run(LogBlock& block) {
   Pending pending;
   pending.start = first_of_run();
   if (has_names_) pending.name = raw_.run_names[run_];
@@ -72,7 +93,7 @@ void ReadingFirst::begin_run(LogBlock& block, bool all) {
   ++run_;
   in_run_ = true;
   pending_ = std::move(pending);
-  if (all) push_start(block);
+  if (all_) push_start(block);
 }
 
 void ReadingFirst::push_start(LogBlock& block) {
@@ -92,7 +113,7 @@ RunStart ReadingFirst::first_of_run() {
       first = first_reading(*first_sensor_, first.observation);
       const bool possible = std::any_of(first.likelihood.begin(), first.likelihood.end(),
                                         [](double p) { return p > 0.0; });
-      if (!possible && learning_) {
+      if (!possible && !all_) {
         fail(LogColumn::observation, line_,
              fmt::format("observation '{}' has probability 0 in every state as a first reading",
                          observations_[first.observation]));
@@ -130,12 +151,7 @@ void ReadingFirst::check_known_first(State state, const RunStart& start,
 
 // The row being looked at as what the action of the row before led to.
 void ReadingFirst::add_row(LogBlock& block) {
-  if (chosen_.action < 0) {
-    fail(LogColumn::action, chosen_.line,
-         fmt::format("the action is empty, but the run goes on in line {}: only the last row of a "
-                     "run may have none",
-                     line_));
-  }
+  require_action();
   if (pending_) push_start(block);
   push_chosen(block);
   block.rows.observations.push_back(raw_.rows.observations[index_]);
@@ -191,13 +207,13 @@ void ReadingFirst::add_last_action(LogBlock& block) {
   if (known_) static_cast<void>(known_->complete(State{-1}, block));
 }
 
-void ReadingFirst::remember() {
+void ReadingFirst::remember(const LogBlock& rows, std::size_t row) {
   chosen_.line = line_;
-  chosen_.action = raw_.rows.actions[index_];
-  if (!raw_.rows.states.empty()) chosen_.state = raw_.rows.states[index_];
-  if (!raw_.rows.rewards.empty()) chosen_.reward = raw_.rows.rewards[index_];  // NaN: unknown
-  if (raw_.rows.propensities.empty()) return;
-  chosen_.propensity = raw_.rows.propensities[index_];
+  chosen_.action = rows.rows.actions[row];
+  if (!rows.rows.states.empty()) chosen_.state = rows.rows.states[row];
+  if (!rows.rows.rewards.empty()) chosen_.reward = rows.rows.rewards[row];  // NaN: unknown
+  if (rows.rows.propensities.empty()) return;
+  chosen_.propensity = rows.rows.propensities[row];
   if (std::isnan(chosen_.propensity) && chosen_.action >= 0) {
     fail(LogColumn::propensity, line_, "the propensity is empty beside an action");
   }

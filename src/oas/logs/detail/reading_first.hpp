@@ -32,6 +32,8 @@ class ReadingFirst {
   /// reading cannot be, by line and column. A reward may be unknown.
   bool read(LogBlock& block, std::size_t max_rows, bool all, const NextBlock& next,
             const LineOf& line_of);
+  /// The same faults of actions, of rows that are to stay as they stand in the file.
+  void check(const LogBlock& rows, const LineOf& line_of);
   /// The line in which the reading of a row of the last block stands.
   [[nodiscard]] long line_of(std::size_t row) const { return lines_[row]; }
 
@@ -45,14 +47,18 @@ class ReadingFirst {
     long line = 0;
   };
 
-  void begin_run(LogBlock& block, bool all);
+  [[nodiscard]] static bool starts_run(const LogBlock& rows, std::size_t row, std::size_t run) {
+    return run < rows.run_starts.size() && rows.run_starts[run] == row;
+  }
+  void begin_run(LogBlock& block);
   void push_start(LogBlock& block);
   [[nodiscard]] RunStart first_of_run();
   void check_known_first(State state, const RunStart& start, const FirstReading& first) const;
   void add_row(LogBlock& block);
   void add_likelihoods(LogBlock& block);
   void add_last_action(LogBlock& block);
-  void remember();
+  void require_action() const;
+  void remember(const LogBlock& rows, std::size_t row);
   void push_chosen(LogBlock& block) const;
   [[nodiscard]] std::span<const double> reading() const;
   [[nodiscard]] bool judge(Action action, std::span<double> reading, std::span<double> out) const;
@@ -80,7 +86,7 @@ class ReadingFirst {
   };
   std::optional<Pending> pending_;
   bool has_names_ = false;
-  bool learning_ = true;
+  bool all_ = false;
   std::vector<long> lines_;
 };
 
