@@ -9,9 +9,10 @@
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
-#include "oas/estimation/estimate_json.hpp"
 #include "oas/jobs/log_forecast.hpp"
+#include "oas/jobs/log_policy.hpp"
 #include "oas/logs/byte_sink.hpp"
+#include "posterior.hpp"
 #include "setting_options.hpp"
 #include "undetermined.hpp"
 #include "whole_number.hpp"
@@ -28,6 +29,7 @@ struct ForecastArguments {
   std::string log;
   std::vector<Setting> rows;
   std::vector<std::string> schedule;
+  std::string policy;
   std::vector<std::string> reach;
   ForecastOptions forecast;
   std::string output;
@@ -54,22 +56,6 @@ std::vector<Index> indices_of(const std::vector<std::string>& names, const Label
     result.emplace_back(found);
   }
   return result;
-}
-
-std::vector<TransitionModel> draws_of(const std::string& path) {
-  std::vector<TransitionModel> draws;
-  if (names_model(path)) return draws;
-  const auto estimate = read_estimate(path).estimate;
-  if (!estimate) return draws;
-  const int states = estimate->transition.num_states();
-  const int actions = estimate->transition.num_actions();
-  const auto entries = static_cast<std::size_t>(states * states * actions);
-  for (std::size_t first = 0; first < estimate->draws.size(); first += entries) {
-    const auto begin = estimate->draws.begin() + static_cast<std::ptrdiff_t>(first);
-    draws.emplace_back(states, actions,
-                       std::vector(begin, begin + static_cast<std::ptrdiff_t>(entries)), "draw");
-  }
-  return draws;
 }
 
 nlohmann::ordered_json number_or_null(double value) {
@@ -157,9 +143,12 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
   const ForecastQuestion& question = options.forecast.question;
   std::vector<std::string> actions;
   for (const Action action : question.schedule) actions.push_back(model.actions()[action]);
-  std::string text = fmt::format("{}, {} ahead under {}{}\n\n", counted(units.size(), "unit"),
-                                 counted(question.steps, "step"), fmt::join(actions, ", "),
-                                 actions.size() > 1 ? ", again and again" : "");
+  const std::string under = options.policy.empty()
+                                ? fmt::format("{}{}", fmt::join(actions, ", "),
+                                              actions.size() > 1 ? ", again and again" : "")
+                                : options.policy;
+  std::string text = fmt::format("{}, {} ahead under {}\n\n", counted(units.size(), "unit"),
+                                 counted(question.steps, "step"), under);
   std::vector<const UnitForecast*> shown;
   for (const UnitForecast& unit : units) shown.push_back(&unit);
   if (!options.reach.empty()) {
@@ -193,14 +182,24 @@ void run_forecast(const ForecastArguments& given) {
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to forecast with",
               options.model);
-  OAS_REQUIRE(!options.schedule.empty() || model.num_actions() == 1,
-              "--actions: say which actions are to come; there are {}", listed(model.actions()));
+  OAS_REQUIRE(!options.schedule.empty() || !options.policy.empty() || model.num_actions() == 1,
+              "--actions: say which actions are to come, or --policy; there are {}",
+              listed(model.actions()));
+  OAS_REQUIRE(options.schedule.empty() || options.policy.empty(),
+              "--policy says which actions are to come; --actions is for forecasts without it");
   ForecastQuestion& question = options.forecast.question;
   question.schedule = indices_of<Action>(options.schedule, model.actions(), "--actions", "action");
   if (question.schedule.empty()) question.schedule = {Action{0}};
   question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
+  if (!options.policy.empty()) {
+    OAS_REQUIRE(std::holds_alternative<Pomdp>(any),
+                "--policy: it would answer finite observations, which {} has not; oas discretise "
+                "makes a model with such",
+                options.model);
+    options.forecast.policy = ask_policy(options.policy, model, log_options(options.rows));
+  }
   options.forecast.parallelism = options.common.parallelism();
-  const std::vector<TransitionModel> draws = draws_of(options.model);
+  const std::vector<TransitionModel> draws = draws_in(options.model);
   const std::unique_ptr<ByteSink> out =
       options.output.empty() ? nullptr : open_output(options.output);
   const std::string warning =
@@ -224,6 +223,7 @@ void run_forecast(const ForecastArguments& given) {
   if (options.common.json) {
     nlohmann::ordered_json json = {{"steps", question.steps},
                                    {"actions", given.schedule},
+                                   {"policy", given.policy},
                                    {"reach", given.reach},
                                    {"impossible_rows", impossible},
                                    {"draws", draws.size()},
@@ -256,6 +256,9 @@ void add_forecast(CLI::App& app) {
   verb->add_option("--actions", options->schedule,
                    "Actions to come, in this order and then again: run or run,run,service")
       ->delimiter(',');
+  verb->add_option("--policy", options->policy,
+                   "Instead of --actions, who will choose them by what is seen: a plan, or any "
+                   "policy of oas evaluate --policy");
   verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
       ->delimiter(',');
   add_whole_number(*verb, "--steps", options->forecast.question.steps, {0, 100'000},

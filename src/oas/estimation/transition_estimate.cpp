@@ -35,6 +35,17 @@ void TransitionEstimate::flag(Action action, State state, std::string reason) {
   if (!there) flagged.push_back({action, state, std::move(reason)});
 }
 
+std::vector<TransitionModel> drawn_models(const TransitionEstimate& estimate) {
+  const int states = estimate.transition.num_states();
+  const int actions = estimate.transition.num_actions();
+  const auto entries = static_cast<std::ptrdiff_t>(states) * states * actions;
+  std::vector<TransitionModel> models;
+  for (auto first = estimate.draws.begin(); first != estimate.draws.end(); first += entries) {
+    models.emplace_back(states, actions, std::vector(first, first + entries), "draw");
+  }
+  return models;
+}
+
 Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
   PomdpParts parts = model.parts();
   parts.transition = estimate.transition;

@@ -84,6 +84,9 @@ struct TransitionEstimate {
   void flag(Action action, State state, std::string reason);
 };
 
+/// The transition models that an estimate carries in `draws`; none where it carries none.
+[[nodiscard]] std::vector<TransitionModel> drawn_models(const TransitionEstimate& estimate);
+
 /// `model` with the transition of an estimate, and with its sensors where it has some. Counts of
 /// labelled rows stay what they are: the log's rows are not among them.
 [[nodiscard]] Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate);
