@@ -65,26 +65,29 @@ void print_all(const PlanArguments& options, const Pomdp& model,
         fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
 }
 
-// What plans for another criterion than the average of all rewards add.
-std::string criteria_lines(const Plan& plan) {
-  std::string text;
-  if (const auto& value = plan.discounted) {
-    text += fmt::format(
-        "  discounted by {:g}: worth [{:.6g}, {:.6g}] from the start (lower: simulated, upper: "
-        "proved); the gain above is its long-run average\n",
-        value->discount, value->lower, value->upper);
-  }
+// What is worth most to know about a plan, by what it was made for.
+std::string headline(const std::string& model, const Plan& plan) {
+  const std::string checked =
+      fmt::format("simulation of {} steps, seed {}, level {:g}", plan.certificate.steps,
+                  plan.certificate.seed, plan.certificate.level);
   if (const auto& limit = plan.limited) {
-    text += fmt::format(
-        "  {} in {:.4g} of the steps (at most {:.4g} at level {:g}; limit {:g}), by a penalty of "
-        "{:.6g}, which the gain above takes off\n"
-        "  without it: gain in [{:.6g}, {:.6g}] (lower: simulated; upper: proved for every policy "
-        "that keeps the limit)\n",
-        fmt::join(limit->states, " or "), limit->frequency, limit->frequency_upper,
-        plan.certificate.level, limit->most, limit->multiplier, limit->gain_lower,
-        limit->gain_upper);
+    return fmt::format(
+        "{}: gain in [{:.6g}, {:.6g}], {} in {:.4g} of the steps (at most {:.4g}, limit {:g})\n"
+        "  lower and shares: {}; upper: proved for every policy that keeps the limit\n"
+        "  by a penalty of {:.6g} for each such step; with it: {}\n",
+        model, limit->gain_lower, limit->gain_upper, fmt::join(limit->states, " or "),
+        limit->frequency, limit->frequency_upper, limit->most, checked, limit->multiplier,
+        plan.brief());
   }
-  return text;
+  if (const auto& value = plan.discounted) {
+    return fmt::format(
+        "{}: worth [{:.6g}, {:.6g}] from the start, discounted by {:g}\n"
+        "  lower: {}; upper: proved\n"
+        "  in the long run: {}\n",
+        model, value->lower, value->upper, value->discount, checked, plan.brief());
+  }
+  return fmt::format("{}: {}\n  {}\n  lower: {}; upper: proved\n", model, plan.brief(),
+                     plan.message, checked);
 }
 
 void print_plan(const PlanArguments& options, const Plan& plan, const std::string& choice,
@@ -98,17 +101,15 @@ void print_plan(const PlanArguments& options, const Plan& plan, const std::strin
     if (!options.output.empty()) document["plan"] = options.output;
     print_json(options.common, document);
   }
-  std::string text = fmt::format("{}: {}\n  {}\n", options.model, plan.brief(), plan.message);
-  text += fmt::format("  lower: simulation of {} steps, seed {}, level {:g}; upper: proved\n",
-                      plan.certificate.steps, plan.certificate.seed, plan.certificate.level);
+  // A plan of --cautious was made for other dynamics than those of the file.
+  std::string text = choice.empty() ? headline(options.model, plan) : choice;
   if (plan.optimism) {
     text += fmt::format(
         "  optimistic: no model within radius {:g} has a gain above {:.6g}; the plan is for the "
         "best one found\n",
         plan.optimism->radius, plan.optimism->gain_bound);
   }
-  text += criteria_lines(plan) + choice + posterior_line(plan);
-  print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
+  print(options.common, text + posterior_line(plan) + fmt::format("  {:.3f} s\n", seconds));
 }
 
 // What can be said before the model is read.
@@ -170,6 +171,8 @@ void run_plan(PlanArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   check_model(options, model);
   options.plan = plan_options(model, options.settings);
+  OAS_REQUIRE(!options.all || (!options.plan.discount && options.plan.limit.empty()),
+              "--all compares average rewards; it goes with neither --discount nor --limit");
   std::vector<std::string> warnings;
   const std::string warning =
       warn_of_undetermined_rows(options.model, model, "the plan", options.common);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
@@ -26,18 +27,40 @@ struct NamedSet {
   std::string text;
 };
 
-NamedSet set_of(const std::string& name, const Pomdp& model, const Uncertainty& uncertainty) {
+// From the simultaneous bounds of an estimate without draws; nothing where it has none.
+std::optional<NamedSet> set_of_bounds(const std::string& name, const Pomdp& model) {
+  if (names_model(name)) return std::nullopt;
+  const auto estimate = read_estimate(name).estimate;
+  if (!estimate || estimate->joint_region.l1.empty()) return std::nullopt;
+  ConfidenceSet set = ConfidenceSet::uniform(model, 1.0);
+  for (std::size_t row = 0; row < set.radius.size(); ++row) {
+    const double l1 = estimate->joint_region.l1[row];
+    if (std::isfinite(l1)) set.radius[row] = std::clamp(0.5 * l1, 0.0, 1.0);
+  }
+  return NamedSet{std::move(set),
+                  fmt::format("all models whose rows are within the simultaneous bounds of the "
+                              "estimate, which hold together at {:g} %",
+                              100.0 * estimate->confidence)};
+}
+
+NamedSet set_of(const std::string& name, const Pomdp& model, const Uncertainty& uncertainty,
+                const Common& common) {
   if (uncertainty.radius) {
     return {ConfidenceSet::uniform(model, *uncertainty.radius),
             fmt::format("all models whose rows are within {:g} of these (total variation)",
                         *uncertainty.radius)};
   }
   const std::vector<TransitionModel> draws = draws_in(name);
-  OAS_REQUIRE(
-      !draws.empty(),
-      "--robust: {} carries no draws of the dynamics; oas estimate --estimator gibbs writes "
-      "some, or say how far they may be off with --radius",
-      name);
+  if (draws.empty()) {
+    std::optional<NamedSet> bounds = set_of_bounds(name, model);
+    OAS_REQUIRE(bounds.has_value(),
+                "--robust: {} carries no draws of the dynamics and no simultaneous bounds; oas "
+                "estimate --estimator gibbs writes draws, or say how far they may be off with "
+                "--radius",
+                name);
+    refuse_options(common, {"--confidence"}, "the bounds have the level of the estimate");
+    return std::move(*bounds);
+  }
   ConfidenceSet set = credible_set(model, draws, uncertainty.confidence);
   std::string text = fmt::format(
       "all models whose rows are near the estimate's, within {:.3g} to {:.3g} (total "
@@ -92,7 +115,7 @@ std::string posterior_line(const Plan& plan) {
 void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& options,
                 const Uncertainty& uncertainty, const std::string& output,
                 const std::vector<std::string>& warnings, const Common& common) {
-  const NamedSet named = set_of(name, model, uncertainty);
+  const NamedSet named = set_of(name, model, uncertainty, common);
   const RobustPlan plan = while_shown(
       common, "planning", [&] { return robust_plan(named.set, options, common.parallelism()); });
   if (!output.empty()) write_policy_graph(output, plan.graph);
@@ -124,13 +147,14 @@ CautiousChoice choose_cautiously(const std::string& name, const Pomdp& model,
   const CautiousPlan found = while_shown(common, "planning", [&] {
     return cautious_plan(model, draws, share, options, common.parallelism());
   });
-  return {found.plan,
-          fmt::format("  cautious: the worst {:g} % of the draws give {:.6g} on average, all of "
-                      "them {:.6g} (draws that did not choose)\n"
-                      "  made for {}, the best of {}; the plan for the estimate: {:.6g} and "
-                      "{:.6g}\n",
-                      100.0 * share, found.chosen.judged, found.chosen.mean, found.chosen.made_for,
-                      found.candidates, found.plain.judged, found.plain.mean)};
+  return {
+      found.plan,
+      fmt::format("{}: of {} plans the one made for {}\n"
+                  "  the worst {:g} % of the draws give it {:.6g} on average, all of them "
+                  "{:.6g} (draws that did not choose)\n"
+                  "  the plan for the estimate: {:.6g} and {:.6g}\n",
+                  name, found.candidates, found.chosen.made_for, 100.0 * share, found.chosen.judged,
+                  found.chosen.mean, found.plain.judged, found.plain.mean)};
 }
 
 }  // namespace oas::cli

@@ -30,6 +30,11 @@ struct Answer {
 Answer answer(AskedPolicy policy, const Pomdp& model, const std::vector<TransitionModel>& draws,
               const std::optional<Pomdp>& filter, const Common& common) {
   if (auto* const rule = std::get_if<BeliefRule>(&policy.acts); rule != nullptr && filter) {
+    OAS_REQUIRE(filter->num_states() == rule->model.num_states() &&
+                    filter->num_actions() == rule->model.num_actions() &&
+                    filter->num_observations() == rule->model.num_observations(),
+                "--filter is a model of {}, but the policy keeps beliefs for {}", filter->brief(),
+                rule->model.brief());
     rule->model = *filter;
     policy.note = "";
   }

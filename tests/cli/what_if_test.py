@@ -42,14 +42,15 @@ class WhatIf(CliCase):
         self.assertAlmostEqual(logged["gain"], rule["gain"], places=9)
         self.assertIn("20 rows", logged["note"])
         self.write("empty.csv", "action,observation\n")
-        self.bad("evaluate", "pump.json", "--policy", "log:empty.csv", says=["empty.csv", "no rows"])
+        self.bad("evaluate", "pump.json", "--policy", "log:empty.csv",
+                 says=["empty.csv", "no rows"])
         self.write("wrong.csv", "action,observation\nrun,hum\nfly,hum\n")
         self.bad("evaluate", "pump.json", "--policy", "log:wrong.csv", says=["wrong.csv:3", "fly"])
 
     def test_draws_give_limits_and_plans_say_so(self):
         self.good("simulate", "machine-maintenance", "--steps", 300, "--runs", 2, "-o", "log.csv")
         self.good("estimate", "machine-maintenance", "log.csv", "--estimator", "gibbs", "--draws",
-                  60, "-o", "e.json")
+                  100, "-o", "e.json")
         plan = self.good_json("plan", "e.json", "--grid", 12, "--steps", 6400, "-o", "plan.json")
         limits = plan["posterior"]
         self.assertLess(limits["lower"], limits["mean"])
@@ -115,6 +116,8 @@ class WhatIf(CliCase):
                              ("log:none.csv", "none.csv")):
             self.bad("evaluate", model, "--policy", policy, says=[says])
         self.bad("evaluate", model, says=["PLAN", "--policy"])
+        self.bad("evaluate", model, "--policy", "threshold:failed>0.3=repair,else=run", "--filter",
+                 "machine-maintenance", says=["--filter", "2 states"])
         self.bad("evaluate", model, "--policy", "uniform", "--steps", 100, says=["--steps"])
         self.bad("evaluate", model, "plan.json", "--policy", "uniform", says=["plan.json"])
         self.bad("evaluate", model, "--policy", "uniform", "--confidence", 1, says=["--confidence"])
@@ -126,7 +129,7 @@ class WhatIf(CliCase):
                 (("--robust", "--radius", 0.1, "--discount", 0.9), "no discount"),
                 (("--discount", 1), "--discount"), (("--discount", 0.9, "--gap", 0.1), "discount"),
                 (("--limit", "failed"), "STATE=SHARE"), (("--limit", "broken=0.1"), "broken"),
-                (("--confidence", 0), "--confidence")):
+                (("--all", "--discount", 0.9), "--all"), (("--confidence", 0), "--confidence")):
             self.bad("plan", model, *more, says=[says])
 
 

@@ -29,9 +29,8 @@ TEST_F(LogPolicy, CountsWhatFollowsEachKindOfRow) {
   write("run,action,observation\n0,0,0\n0,1,0\n0,0,\n0,1,1\n1,1,0\n1,1,0\n1,0,2\n");
   const LoggedPolicy policy = clone_policy(model_, path_);
   const auto given = [&](int a, int o, int next) {
-    return policy.given[static_cast<std::size_t>((a * model_.num_observations() + o) *
-                                                     model_.num_actions() +
-                                                 next)];
+    return policy.given[static_cast<std::size_t>(
+        (a * model_.num_observations() + o) * model_.num_actions() + next)];
   };
   EXPECT_EQ(policy.rows, 7);
   EXPECT_EQ(policy.seen, 2);
@@ -45,11 +44,12 @@ TEST_F(LogPolicy, CountsWhatFollowsEachKindOfRow) {
 
 TEST_F(LogPolicy, IsThePolicyWhereThatLooksAtTheLastRowOnly) {
   Trajectory run;
-  ClosedLoop(model_, {.name = "memoryless", .min_action_probability = 0.1}, 3, 0).advance(60'000, run);
+  ClosedLoop(model_, {.name = "memoryless", .min_action_probability = 0.1}, 3, 0)
+      .advance(60'000, run);
   double mean = 0.0;
   for (const double reward : run.rewards) mean += reward / static_cast<double>(run.size());
   LogWriter writer(path_, model_, {});
-  writer.write(run);
+  writer.write(run, 0);
   writer.commit();
   const StartedPolicy policy = started(ask_policy("log:" + path_, model_));
   EXPECT_NEAR(evaluate_controller(model_, policy.controller).gain, mean, 0.02);
@@ -65,7 +65,7 @@ TEST_F(LogPolicy, ForecastsGoOnWhereTheLogEnds) {
   const std::vector<UnitForecast> plain = forecast_log(model_, {}, path_, options);
   const std::string first = model_.actions()[0];
   const std::string state = model_.states()[0];
-  for (const std::string text :
+  for (const std::string& text :
        {"constant:" + first, "threshold:" + state + ">0.5=" + first + ",else=" + first}) {
     options.policy = ask_policy(text, model_);
     const std::vector<UnitForecast> other = forecast_log(model_, {}, path_, options);

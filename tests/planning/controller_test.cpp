@@ -22,7 +22,6 @@ Pomdp random_pomdp(Timing timing, std::uint64_t seed, double zeros = 0.0) {
   options.num_observations = 3;
   options.timing = timing;
   options.zero_fraction = zeros;
-  options.named = true;
   return test::random_model(options, seed);
 }
 
@@ -76,8 +75,8 @@ TEST(Controller, CornerChains) {
   EXPECT_NEAR(value_of(blind({1 - 1e-9, 1e-9, 3e-9, 1 - 3e-9}, {1, 0})).gain, 2.0, 1e-6);
   // A difference 1 - P(stay) would be 0 here.
   EXPECT_NEAR(value_of(blind({1.0, 1e-18, 1.0, 0.0}, {0, 1})).gain, 1.0, 1e-10);
-  const Pomdp one = test::make_model(Timing::after, 1, 2, 1, {1, 1}, {1, 1},
-                                     Reward::by_action_state({2.0, 4.0}));
+  const Pomdp one =
+      test::make_model(Timing::after, 1, 2, 1, {1, 1}, {1, 1}, Reward::by_action_state({2.0, 4.0}));
   EXPECT_NEAR(value_of(one).gain, 3.0, 1e-12);
 }
 
@@ -106,7 +105,8 @@ TEST(Controller, WithPerfectSensorsBeliefsAreStates) {
   test::RandomModelOptions options;
   const Pomdp drawn = test::random_model(options, 5);
   const Pomdp model = test::make_model(
-      Timing::after, 3, 2, 3, {drawn.transition().values().begin(), drawn.transition().values().end()},
+      Timing::after, 3, 2, 3,
+      {drawn.transition().values().begin(), drawn.transition().values().end()},
       test::identity_sensors(3, 2), Reward::by_action_state({1, 2, 3, 3, 1, 0}), {1, 0, 0});
   const AskedPolicy policy = parse_policy_text("threshold:1+2>0.5=1,else=0", model);
   const StartedPolicy ready = started(policy);
@@ -122,9 +122,10 @@ TEST(Controller, WithPerfectSensorsBeliefsAreStates) {
 
 TEST(Controller, APlanThatFiltersWithAWrongModelIsWhatSimulationSays) {
   const Pomdp truth = random_pomdp(Timing::before, 3);
-  const Plan plan = make_plan(random_pomdp(Timing::before, 3).with_transition(
-                                  random_pomdp(Timing::before, 4).transition()),
-                              PlanOptions{.simulation = {.steps = 6400}});
+  PlanOptions options;
+  options.simulation.steps = 6400;
+  const Plan plan =
+      make_plan(truth.with_transition(random_pomdp(Timing::before, 4).transition()), options);
   const StartedPolicy ready = started(asked_policy(plan, "plan", truth));
   SimulationOptions simulation;
   simulation.steps = 100'000;
@@ -217,8 +218,8 @@ void enumerate(const Pomdp& model, const BeliefRule& rule, const std::vector<cha
       for (State t{0}; t < model.num_states(); ++t) {
         if (inside[static_cast<std::size_t>(t)] != 0) continue;
         const State emitter = model.timing() == Timing::before ? s : t;
-        next[t.value()] += joint[s.value()] * model.transition()(a, s, t) *
-                           model.sensors()(a, emitter, o);
+        next[t.value()] +=
+            joint[s.value()] * model.transition()(a, s, t) * model.sensors()(a, emitter, o);
       }
     }
     BeliefFilter filter(rule.model);
@@ -231,7 +232,7 @@ void enumerate(const Pomdp& model, const BeliefRule& rule, const std::vector<cha
 
 TEST(ControllerForecaster, ARuleOnBeliefsAgainstAllObservations) {
   for (const Timing timing : {Timing::before, Timing::after}) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const Pomdp truth = random_pomdp(timing, seed);
       const Pomdp own = truth.with_transition(random_pomdp(timing, seed + 100).transition());
       const std::string text = fmt::format("threshold:{}>0.4={},else={}", own.states()[1],
@@ -243,7 +244,7 @@ TEST(ControllerForecaster, ARuleOnBeliefsAgainstAllObservations) {
       const std::vector<double> now = {0.6, 0.4, 0.0};
       // Beliefs that follow are as many as there are histories: none may share a node.
       const std::vector<std::vector<double>> roots = {{0.2, 0.5, 0.3}};
-      const BeliefNodes nodes = nodes_of(rule, roots, 3000);
+      const BeliefNodes nodes = nodes_of(rule, roots, 600);
       const ControllerForecaster forecaster(truth, nodes.controller, question, nodes.roots);
       std::vector<double> survival(5, 0.0);
       enumerate(truth, rule, {0, 0, 1}, Vector{{0.6, 0.4, 0.0}}, roots[0], 4, survival);

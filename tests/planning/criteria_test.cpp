@@ -71,8 +71,8 @@ TEST(Discounted, CornerModels) {
   PlanOptions options;
   options.discount = 0.95;
   options.simulation.steps = 6400;
-  const Pomdp one = test::make_model(Timing::before, 1, 2, 1, {1, 1}, {1, 1},
-                                     Reward::by_action_state({2, 5}));
+  const Pomdp one =
+      test::make_model(Timing::before, 1, 2, 1, {1, 1}, {1, 1}, Reward::by_action_state({2, 5}));
   EXPECT_NEAR(make_plan(one, options).discounted->upper, 100.0, 1e-4);
   const Pomdp flip = test::make_model(Timing::before, 2, 1, 1, {0, 1, 1, 0}, {1, 1},
                                       Reward::by_action_state({1, 0}), {1, 0});
@@ -127,10 +127,9 @@ double best_under(const Pomdp& model, double most) {
 
 TEST(Limited, VisibleStatesAgainstAllRandomisedPolicies) {
   // Action 1 pays and leads to the bad state, action 0 leads out of it.
-  const Pomdp model = test::make_model(Timing::after, 2, 2, 2,
-                                       {0.95, 0.05, 0.6, 0.4, 0.5, 0.5, 0.2, 0.8},
-                                       test::identity_sensors(2, 2),
-                                       Reward::by_action_state({0.2, 0.0, 1.0, 1.2}), {1, 0});
+  const Pomdp model = test::make_model(
+      Timing::after, 2, 2, 2, {0.95, 0.05, 0.6, 0.4, 0.5, 0.5, 0.2, 0.8},
+      test::identity_sensors(2, 2), Reward::by_action_state({0.2, 0.0, 1.0, 1.2}), {1, 0});
   for (const double most : {0.1, 0.2, 0.4, 0.9}) {
     PlanOptions options;
     options.limit = fmt::format("1={}", most);

@@ -107,9 +107,9 @@ TEST(WorstCase, CornerModels) {
                                          Reward::by_action_state({3.0, 1.0}), {1.0, 0.0});
     return worst_case(ConfidenceSet::uniform(model, radius), uniform_controller(model)).promise;
   };
-  EXPECT_NEAR(promise({1, 0, 0, 1}, 0.0), 3.0, 1e-8);    // the other state cannot be reached
-  EXPECT_NEAR(promise({1, 0, 0, 1}, 0.1), 1.0, 1e-8);    // now it can, and is not left
-  EXPECT_NEAR(promise({0, 1, 1, 0}, 0.0), 2.0, 1e-8);    // periodic
+  EXPECT_NEAR(promise({1, 0, 0, 1}, 0.0), 3.0, 1e-8);  // the other state cannot be reached
+  EXPECT_NEAR(promise({1, 0, 0, 1}, 0.1), 1.0, 1e-8);  // now it can, and is not left
+  EXPECT_NEAR(promise({0, 1, 1, 0}, 0.0), 2.0, 1e-8);  // periodic
   EXPECT_NEAR(promise({0.9, 0.1, 0, 1}, 0.05), 1.0, 1e-8);
   EXPECT_NEAR(promise({0.5, 0.5, 0.5, 0.5}, 0.25), 1.5, 1e-8);
   const Pomdp one = test::make_model(Timing::after, 1, 1, 1, {1}, {1}, Reward::by_observation({7}));
@@ -195,8 +195,7 @@ TEST(PosteriorValue, IsTheControllerInEachDraw) {
   const Controller controller = random_controller(model, 3, rng);
   const PosteriorValue value = evaluate_over(model, draws, controller);
   for (std::size_t i = 0; i < draws.size(); ++i) {
-    const ControllerValue alone =
-        evaluate_controller(model.with_transition(draws[i]), controller);
+    const ControllerValue alone = evaluate_controller(model.with_transition(draws[i]), controller);
     EXPECT_EQ(value.gains[i], alone.gain);
     for (int s = 0; s < 3; ++s) {
       EXPECT_EQ(value.frequencies_of(s, 3)[i], alone.frequencies[static_cast<std::size_t>(s)]);

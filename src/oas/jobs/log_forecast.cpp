@@ -238,6 +238,12 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
               "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
   OAS_REQUIRE(!options.policy || std::holds_alternative<Pomdp>(model),
               "a policy answers finite observations; oas discretise makes a model with such");
+  if (options.policy) {
+    const auto* const rule = std::get_if<BeliefRule>(&options.policy->acts);
+    OAS_REQUIRE(rule == nullptr || rule->model.num_states() == chain_of(model).num_states(),
+                "the policy keeps beliefs over {} states, and the model has {}",
+                rule->model.num_states(), chain_of(model).num_states());
+  }
   const UnitForecasts forecasts(chain_of(model), draws, options);
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;

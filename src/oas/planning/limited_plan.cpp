@@ -171,7 +171,7 @@ StateLimit parse_limit(const std::string& text, const Pomdp& model) {
   StateLimit limit;
   std::string known;
   for (int s = 0; s < model.num_states(); ++s) known += (s > 0 ? ", " : "") + model.states()[s];
-  for (std::size_t first = 0; first < equals;) {
+  for (std::size_t first = 0;;) {
     const std::size_t end = std::min(text.find('+', first), equals);
     const std::string name = text.substr(first, end - first);
     int found = 0;
@@ -182,6 +182,7 @@ StateLimit parse_limit(const std::string& text, const Pomdp& model) {
     OAS_REQUIRE(found < model.num_states(), "limit: there is no state '{}'; there are {}", name,
                 known);
     limit.states.push_back(found);
+    if (end == equals) break;
     first = end + 1;
   }
   const char* const end = text.data() + text.size();

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kMostCells = 1e8;  // of the table that numbers the pairs
 constexpr int kSink = -2;           // while its number is not known
+constexpr double kDust = 1e-15;     // moves less likely than this are the rounding of others
 constexpr double kRest = 0.1;       // share of the steps in which a law is left as it is
 constexpr int kMostLaws = 3000;
 constexpr double kSettled = 1e-12;  // estimated distance to the limit
@@ -75,7 +76,7 @@ void ControllerChain::add_moves(int node, Action action, State state, double cha
     const auto seen = truth_.sensors().distribution(action, before ? state : next);
     for (int o = 0; o < controller_.num_observations; ++o) {
       const double p = chance * move * seen[static_cast<std::size_t>(o)];
-      if (!(p > 0.0)) continue;
+      if (!(p > kDust)) continue;
       const int to = controller_.next_node(node, action, Observation{o});
       if (to == Controller::kNone) missing_.back() = o;
       targets_.push_back(to == Controller::kNone ? kSink

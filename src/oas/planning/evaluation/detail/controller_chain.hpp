@@ -13,7 +13,8 @@ namespace oas::detail {
 
 /// The chain on the (node, state) pairs that a controller can reach in a model, rows one after the
 /// other, with its closed classes. An observation without next node leads to a sink, which is left
-/// by nothing. Pairs are named node · S + state outside, and numbered from 0 in the order in which
+/// by nothing. Moves of probability below 1e-15 count as impossible: they cannot be told from
+/// rounding. Pairs are named node · S + state outside, and numbered from 0 in the order in which
 /// they are met.
 class ControllerChain {
  public:
