@@ -80,7 +80,11 @@ std::string table_of(const std::vector<Answer>& answers, const Pomdp& model, dou
     }
     table.add(std::move(row));
   }
-  return table.text();
+  std::string text = table.text();
+  if (states < model.num_states()) {
+    text += fmt::format("  and {} more states; --json has all\n", model.num_states() - states);
+  }
+  return text;
 }
 
 std::string remarks_on(const std::vector<Answer>& answers) {

@@ -29,7 +29,7 @@ class PromiseSearch {
   }
 
   RobustPlan run() {
-    attempt(set_.center.transition(), "the estimate");
+    attempt(set_.center.transition(), "the model itself");
     best_.plain_promise = best_.worst.promise;
     best_.plain_center_gain = best_.center_gain;
     for (int a = 0; a < set_.center.num_actions(); ++a) {
