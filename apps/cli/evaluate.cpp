@@ -12,7 +12,9 @@
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/evaluation/policy_simulation.hpp"
 #include "oas/planning/policies/policy_file.hpp"
+#include "setting_options.hpp"
 #include "undetermined.hpp"
+#include "what_if.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -28,6 +30,7 @@ struct EvaluateArguments {
   std::string filter;
   std::string vectors;
   std::optional<int> start_node;
+  WhatIf question;
   int resolution = 0;
   SimulationOptions simulation;
 };
@@ -141,7 +144,24 @@ std::vector<std::string> warnings_of(const EvaluateArguments& options, const Pom
   return warnings;
 }
 
-void run_evaluate(const EvaluateArguments& options) {
+// The table of --policy. What only the evaluation of one plan looks at is refused.
+void run_what_if(EvaluateArguments& options) {
+  refuse_options(options.common,
+                 {"--start-node", "--vectors", "--grid", "--steps", "--level", "--seed"},
+                 "only the evaluation of one PLAN looks at it; a table of --policy is exact");
+  OAS_REQUIRE(options.plan.empty(), "{}: with --policy, plans are named as --policy {}",
+              options.plan, options.plan);
+  const Pomdp model = load_model(options.model, options.common);
+  OAS_REQUIRE(model.has_transition(), "{}: has no transition model to evaluate in", options.model);
+  check_reward(options.model, model, options.common);
+  options.question.name = options.model;
+  compare_policies(options.question, model, load_filter(options), options.common);
+}
+
+void run_evaluate(EvaluateArguments& options) {
+  if (!options.question.policies.empty()) return run_what_if(options);
+  refuse_options(options.common, {"--confidence"}, "only a table of --policy looks at it");
+  OAS_REQUIRE(!options.plan.empty(), "what is to be evaluated? Name a PLAN, or --policy");
   const double level = options.simulation.level;
   OAS_REQUIRE(level > 0.0 && level < 1.0, "--level is {}; it must lie between 0 and 1", level);
   const ReadModel truth = load_read_model(options.model, options.common);
@@ -194,8 +214,15 @@ void add_evaluate(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model, "The true model: file or problem name",
                      options->common);
   add_input(*verb, "PLAN", options->plan,
-            "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg", options->common)
-      ->required();
+            "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg", options->common);
+  verb->add_option("--policy", options->question.policies,
+                   "Instead of PLAN, one or more for a table: uniform, constant:run, "
+                   "schedule:run,run,repair, threshold:failed>0.3=repair,else=run, "
+                   "log:machines.csv (as that log was made), or a file")
+      ->allow_extra_args(false);
+  verb->add_option("--confidence", options->question.confidence,
+                   "Level of the limits over the draws of an estimate, with --policy")
+      ->capture_default_str();
   add_input(*verb, "--filter", options->filter,
             "Model used to compute beliefs (default: the plan's own, else MODEL)", options->common);
   add_whole_number(*verb, "--start-node", options->start_node, {},
@@ -211,6 +238,7 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--level", options->simulation.level, "Confidence level")->capture_default_str();
   add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
+  add_log_options(*verb, false, options->question.rows);
 }
 
 }  // namespace oas::cli

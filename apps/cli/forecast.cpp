@@ -10,9 +10,10 @@
 #include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
-#include "oas/estimation/estimate_json.hpp"
 #include "oas/jobs/log_forecast.hpp"
+#include "oas/jobs/log_policy.hpp"
 #include "oas/logs/byte_sink.hpp"
+#include "posterior.hpp"
 #include "setting_options.hpp"
 #include "undetermined.hpp"
 #include "whole_number.hpp"
@@ -29,14 +30,11 @@ struct ForecastArguments {
   std::string log;
   std::vector<Setting> rows;
   std::vector<std::string> schedule;
+  std::string policy;
   std::vector<std::string> reach;
   ForecastOptions forecast;
   std::string output;
 };
-
-std::optional<TransitionEstimate> estimate_of(const std::string& path) {
-  return names_model(path) ? std::nullopt : read_estimate(path).estimate;
-}
 
 nlohmann::ordered_json number_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
@@ -130,9 +128,12 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
   const ForecastQuestion& question = options.forecast.question;
   std::vector<std::string> actions;
   for (const Action action : question.schedule) actions.push_back(model.actions()[action]);
-  std::string text = fmt::format("{}, {} ahead under {}{}\n\n", counted(units.size(), "unit"),
-                                 counted(question.steps, "step"), fmt::join(actions, ", "),
-                                 actions.size() > 1 ? ", again and again" : "");
+  const std::string under = options.policy.empty()
+                                ? fmt::format("{}{}", fmt::join(actions, ", "),
+                                              actions.size() > 1 ? ", again and again" : "")
+                                : options.policy;
+  std::string text = fmt::format("{}, {} ahead under {}\n\n", counted(units.size(), "unit"),
+                                 counted(question.steps, "step"), under);
   std::vector<const UnitForecast*> shown;
   for (const UnitForecast& unit : units) shown.push_back(&unit);
   if (!options.reach.empty()) {
@@ -168,15 +169,25 @@ void run_forecast(const ForecastArguments& given) {
               options.model);
   OAS_REQUIRE(options.forecast.confidence > 0.0 && options.forecast.confidence < 1.0,
               "--confidence {}: it must lie strictly between 0 and 1", options.forecast.confidence);
-  OAS_REQUIRE(!options.schedule.empty() || model.num_actions() == 1,
-              "--actions: say which actions are to come; there are {}", listed(model.actions()));
+  OAS_REQUIRE(!options.schedule.empty() || !options.policy.empty() || model.num_actions() == 1,
+              "--actions: say which actions are to come, or --policy; there are {}",
+              listed(model.actions()));
+  OAS_REQUIRE(options.schedule.empty() || options.policy.empty(),
+              "--policy says which actions are to come; --actions is for forecasts without it");
   ForecastQuestion& question = options.forecast.question;
   question.schedule = indices_of<Action>(options.schedule, model.actions(), "--actions", "action");
   if (question.schedule.empty()) question.schedule = {Action{0}};
   question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
+  if (!options.policy.empty()) {
+    OAS_REQUIRE(std::holds_alternative<Pomdp>(any),
+                "--policy: it would answer finite observations, which {} has not; oas discretise "
+                "makes a model with such",
+                options.model);
+    options.forecast.policy = ask_policy(options.policy, model, log_options(options.rows));
+  }
   options.forecast.parallelism = options.common.parallelism();
   std::vector<TransitionModel> draws;
-  if (const auto estimate = estimate_of(options.model)) {
+  if (const auto estimate = estimate_in(options.model)) {
     draws = drawn_transitions(*estimate);
     if (!draws.empty()) options.forecast.within = without_unseen(*estimate);
   }
@@ -203,6 +214,7 @@ void run_forecast(const ForecastArguments& given) {
   if (options.common.json) {
     nlohmann::ordered_json json = {{"steps", question.steps},
                                    {"actions", given.schedule},
+                                   {"policy", given.policy},
                                    {"reach", given.reach},
                                    {"impossible_rows", impossible},
                                    {"draws", draws.size()},
@@ -235,6 +247,9 @@ void add_forecast(CLI::App& app) {
   verb->add_option("--actions", options->schedule,
                    "Actions to come, in this order and then again: run or run,run,service")
       ->delimiter(',');
+  verb->add_option("--policy", options->policy,
+                   "Instead of --actions, who will choose them by what is seen: a plan, or any "
+                   "policy of oas evaluate --policy");
   verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
       ->delimiter(',');
   add_whole_number(*verb, "--steps", options->forecast.question.steps, {0, 100'000},

@@ -17,6 +17,8 @@
 #include "oas/planning/planners.hpp"
 #include "oas/planning/policies/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
+#include "plan_uncertain.hpp"
+#include "posterior.hpp"
 #include "setting_options.hpp"
 #include "undetermined.hpp"
 
@@ -31,7 +33,7 @@ struct PlanArguments {
   std::string model;
   std::vector<Setting> settings;
   PlanOptions plan;  // made of them
-  std::optional<double> radius;
+  Uncertainty uncertainty;
   bool all = false;
   std::string figure;
   std::string output;
@@ -63,7 +65,33 @@ void print_all(const PlanArguments& options, const Pomdp& model,
         fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
 }
 
-void print_plan(const PlanArguments& options, const Plan& plan, double seconds) {
+// What is worth most to know about a plan, by what it was made for.
+std::string headline(const std::string& model, const Plan& plan) {
+  const std::string checked =
+      fmt::format("simulation of {} steps, seed {}, level {:g}", plan.certificate.steps,
+                  plan.certificate.seed, plan.certificate.level);
+  if (const auto& limit = plan.limited) {
+    return fmt::format(
+        "{}: gain in [{:.6g}, {:.6g}], {} in {:.4g} of the steps (at most {:.4g}, limit {:g})\n"
+        "  lower and shares: {}; upper: proved for every policy that keeps the limit\n"
+        "  by a penalty of {:.6g} for each such step; with it: {}\n",
+        model, limit->gain_lower, limit->gain_upper, fmt::join(limit->states, " or "),
+        limit->frequency, limit->frequency_upper, limit->most, checked, limit->multiplier,
+        plan.brief());
+  }
+  if (const auto& value = plan.discounted) {
+    return fmt::format(
+        "{}: worth [{:.6g}, {:.6g}] from the start, discounted by {:g}\n"
+        "  lower: {}; upper: proved\n"
+        "  in the long run: {}\n",
+        model, value->lower, value->upper, value->discount, checked, plan.brief());
+  }
+  return fmt::format("{}: {}\n  {}\n  lower: {}; upper: proved\n", model, plan.brief(),
+                     plan.message, checked);
+}
+
+void print_plan(const PlanArguments& options, const Plan& plan, const std::string& choice,
+                double seconds) {
   if (options.common.json) {
     Json document = plan_to_json(plan);
     for (const char* left_to_the_file : {"format", "bias", "alpha", "model"}) {
@@ -73,54 +101,93 @@ void print_plan(const PlanArguments& options, const Plan& plan, double seconds) 
     if (!options.output.empty()) document["plan"] = options.output;
     print_json(options.common, document);
   }
-  std::string text = fmt::format("{}: {}\n  {}\n", options.model, plan.brief(), plan.message);
-  text += fmt::format("  lower: simulation of {} steps, seed {}, level {:g}; upper: proved\n",
-                      plan.certificate.steps, plan.certificate.seed, plan.certificate.level);
+  // A plan of --cautious was made for other dynamics than those of the file.
+  std::string text = choice.empty() ? headline(options.model, plan) : choice;
   if (plan.optimism) {
     text += fmt::format(
         "  optimistic: no model within radius {:g} has a gain above {:.6g}; the plan is for the "
         "best one found\n",
         plan.optimism->radius, plan.optimism->gain_bound);
   }
-  print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
+  print(options.common, text + posterior_line(plan) + fmt::format("  {:.3f} s\n", seconds));
 }
 
 // What can be said before the model is read.
 void check_options(const PlanArguments& options) {
+  const Uncertainty& uncertainty = options.uncertainty;
   OAS_REQUIRE(options.figure.empty() || options.figure.ends_with(".svg") ||
                   options.figure.ends_with(".png"),
               "--figure {}: figures are written as .svg or .png", options.figure);
-  OAS_REQUIRE(!options.all || !options.radius,
+  OAS_REQUIRE(!options.all || !uncertainty.radius,
               "--all compares policies for the model itself; --radius is for a plan without it");
+  OAS_REQUIRE(uncertainty.confidence > 0.0 && uncertainty.confidence < 1.0,
+              "--confidence is {}; it must lie strictly between 0 and 1", uncertainty.confidence);
+  OAS_REQUIRE(
+      !uncertainty.robust || (!uncertainty.cautious && !options.all),
+      "--robust makes one policy with a promise; it goes with neither --cautious nor --all");
+  OAS_REQUIRE(!uncertainty.cautious || (!options.all && !uncertainty.radius),
+              "--cautious makes one plan over draws; it goes with neither --all nor --radius");
+  OAS_REQUIRE(!uncertainty.robust || options.figure.empty(),
+              "--figure: a robust policy is a graph; plans without --robust can be drawn");
+  OAS_REQUIRE(!uncertainty.robust || options.output.empty() || options.output.ends_with(".pg"),
+              "{}: the promise of --robust is about a policy graph, which is written as .pg",
+              options.output);
 }
 
-void run_plan(PlanArguments& options) {
-  check_options(options);
-  const Pomdp model = load_model(options.model, options.common);
+// What the model must be like for what is asked.
+void check_model(const PlanArguments& options, const Pomdp& model) {
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to plan with", options.model);
   check_reward(options.model, model, options.common);
   OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
               "{}: a policy can be drawn for 2 or 3 states, not for {}", options.model,
               model.num_states());
-  OAS_REQUIRE(!is_foreign_policy(options.output),
+  OAS_REQUIRE(options.uncertainty.robust || !is_foreign_policy(options.output),
               "{}: a plan is written as .json; then use oas convert PLAN.json {}", options.output,
               options.output);
   OAS_REQUIRE(options.output.empty() || !model.transition().is_listed(),
               "{}: {} states are too many for a plan file, which holds the whole model",
               options.output, model.num_states());
+}
+
+// The plan that is asked for, with what is to be said about how it was chosen.
+Plan chosen_plan(const PlanArguments& options, const Pomdp& model,
+                 const std::vector<TransitionModel>& draws, std::string& choice) {
+  const Uncertainty& uncertainty = options.uncertainty;
+  if (uncertainty.cautious) {
+    CautiousChoice found = choose_cautiously(options.model, model, draws, options.plan,
+                                             *uncertainty.cautious, options.common);
+    choice = std::move(found.text);
+    return std::move(found.plan);
+  }
+  return while_shown(options.common, "planning", [&] {
+    const Parallelism threads = options.common.parallelism();
+    return uncertainty.radius ? optimistic_plan(model, *uncertainty.radius, options.plan, threads)
+                              : make_plan(model, options.plan, threads);
+  });
+}
+
+void run_plan(PlanArguments& options) {
+  check_options(options);
+  const Pomdp model = load_model(options.model, options.common);
+  check_model(options, model);
   options.plan = plan_options(model, options.settings);
+  OAS_REQUIRE(!options.all || (!options.plan.discount && options.plan.limit.empty()),
+              "--all compares average rewards; it goes with neither --discount nor --limit");
   std::vector<std::string> warnings;
   const std::string warning =
       warn_of_undetermined_rows(options.model, model, "the plan", options.common);
   if (!warning.empty()) warnings.push_back(warning);
+  if (options.uncertainty.robust) {
+    return run_robust(options.model, model, options.plan, options.uncertainty, options.output,
+                      warnings, options.common);
+  }
   if (options.all) print_all(options, model, warnings);
   if (options.all && options.output.empty() && options.figure.empty()) return;
   const double started = now();
-  Plan plan = while_shown(options.common, "planning", [&] {
-    const Parallelism threads = options.common.parallelism();
-    return options.radius ? optimistic_plan(model, *options.radius, options.plan, threads)
-                          : make_plan(model, options.plan, threads);
-  });
+  const std::vector<TransitionModel> draws = draws_in(options.model);
+  std::string choice;
+  Plan plan = chosen_plan(options, model, draws, choice);
+  set_posterior(plan, model, draws, options.uncertainty.confidence, options.common, warnings);
   plan.warnings = warnings;
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
@@ -130,7 +197,7 @@ void run_plan(PlanArguments& options) {
     figure.seed = options.plan.simulation.seed;
     write_policy_figure(options.figure, plan, figure);
   }
-  if (!options.all) print_plan(options, plan, seconds);
+  if (!options.all) print_plan(options, plan, choice, seconds);
 }
 
 }  // namespace
@@ -144,9 +211,21 @@ void add_plan(CLI::App& app) {
   for (const SettingInfo& setting : describe_options<PlanOptions>()) {
     add_setting(*verb, setting, options->settings);
   }
-  verb->add_option("--radius", options->radius,
-                   "Plan for the most optimistic model within this total-variation radius per row")
+  Uncertainty& uncertainty = options->uncertainty;
+  verb->add_option("--radius", uncertainty.radius,
+                   "Plan for the most optimistic model within this total-variation radius per row; "
+                   "with --robust for the worst one")
       ->check(CLI::Range(0.0, 1.0));
+  verb->add_flag("--robust", uncertainty.robust,
+                 "A policy graph with a gain that it has in every model of a set: those near the "
+                 "draws of an estimate, or within --radius");
+  verb->add_option("--cautious", uncertainty.cautious,
+                   "The plan with the best mean gain over this share of the draws of an estimate, "
+                   "the worst for it")
+      ->type_name("SHARE");
+  verb->add_option("--confidence", uncertainty.confidence,
+                   "Level of limits over the draws, and share of them in the set of --robust")
+      ->capture_default_str();
   verb->add_flag("--all", options->all, "Compare with simpler policies and with the visible state");
   add_output(*verb, "--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)",
              options->common);

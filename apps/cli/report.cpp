@@ -7,8 +7,8 @@
 #include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
-#include "oas/estimation/estimate_json.hpp"
 #include "oas/report/log_report.hpp"
+#include "posterior.hpp"
 #include "setting_options.hpp"
 #include "whole_number.hpp"
 
@@ -52,8 +52,7 @@ void run_report(const ReportArguments& given) {
   }
   if (report.title.empty()) report.title = options.log;
   report.parallelism = options.common.parallelism();
-  std::optional<TransitionEstimate> estimate;
-  if (!names_model(options.model)) estimate = read_estimate(options.model).estimate;
+  const std::optional<TransitionEstimate> estimate = estimate_in(options.model);
   Progress progress(options.common, "rows", 0);
   const ReportContents contents =
       report_log(any, estimate, options.log, report, log_options(options.rows),

@@ -11,10 +11,12 @@
 #include "oas/belief/filter.hpp"
 #include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/quantile.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
 #include "oas/jobs/logged_runs.hpp"
 #include "oas/logs/csv_cell.hpp"
 #include "oas/logs/log_reader.hpp"
+#include "oas/planning/evaluation/controller_forecast.hpp"
 
 namespace oas {
 
@@ -41,16 +43,6 @@ std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run, bool 
   return {filter.belief().begin(), filter.belief().end()};
 }
 
-// The quantile of sorted values, by linear interpolation; they may be ∞.
-double quantile_of(const std::vector<double>& sorted, double level) {
-  const double position = level * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double share = position - static_cast<double>(below);
-  if (share == 0.0 || sorted[below] == sorted[above]) return sorted[below];
-  return sorted[below] + share * (sorted[above] - sorted[below]);
-}
-
 // Puts the forecasts of many draws together.
 class Spread {
  public:
@@ -65,7 +57,7 @@ class Spread {
     unit.middle.ever = mean();
     set(1.0, unit.lower.ever, unit.upper.ever);
     take([](const Forecast& draw) { return draw.mean_steps; });
-    unit.middle.mean_steps = quantile_of(sorted_, 0.5);
+    unit.middle.mean_steps = sorted_quantile(sorted_, 0.5);
     if (!unit.middle.survival.empty()) set_mean_steps(unit);
   }
 
@@ -91,9 +83,9 @@ class Spread {
     const double out = 1.0 - confidence_;
     const bool now = unit.lower.survival.front() <= 0.0;
     const bool never = unit.upper.survival.back() >= 1.0;
-    unit.lower.mean_steps = now ? 0.0 : quantile_of(sorted_, never ? out : 0.5 * out);
+    unit.lower.mean_steps = now ? 0.0 : sorted_quantile(sorted_, never ? out : 0.5 * out);
     unit.upper.mean_steps = never ? std::numeric_limits<double>::infinity()
-                                  : quantile_of(sorted_, 1.0 - (now ? out : 0.5 * out));
+                                  : sorted_quantile(sorted_, 1.0 - (now ? out : 0.5 * out));
   }
   template <class Value>
   void take(const Value& value) {
@@ -114,7 +106,7 @@ class Spread {
   }
   void set(double most, double& lower, double& upper) const {
     const Interval interval = shortest_interval(
-        [&](double level) { return quantile_of(sorted_, level); }, confidence_, 0.0, most);
+        [&](double level) { return sorted_quantile(sorted_, level); }, confidence_, 0.0, most);
     lower = interval.lower;
     upper = interval.upper;
   }
@@ -124,54 +116,183 @@ class Spread {
   std::vector<double> sorted_;
 };
 
+// Units that are forecast at once under a policy.
+constexpr std::size_t kUnitsAtOnce = 64;
+
+// A unit at the end of its log.
+struct UnitNow {
+  UnitForecast unit;
+  std::vector<double> beliefs;      // [model][S]
+  std::vector<double> own;          // the policy's belief; empty: it keeps none
+  int last_row = -1;                // a·O + o; -1: nothing was seen
+  bool within_is_possible = false;  // no row of it is ruled out by ForecastOptions::within
+};
+
+// Forecasts for the models that the dynamics may be.
+class UnitForecasts {
+ public:
+  UnitForecasts(const Pomdp& chain, bool finite, std::span<const TransitionModel> draws,
+                const ForecastOptions& options)
+      : options_(options),
+        finite_(finite),
+        states_(static_cast<std::size_t>(chain.num_states())),
+        limits_(!draws.empty()) {
+    if (draws.empty()) models_.push_back(chain);
+    for (const TransitionModel& draw : draws) models_.push_back(chain.with_transition(draw));
+    num_draws_ = models_.size();
+    if (limits_ && options.within) models_.push_back(chain.with_transition(*options.within));
+    if (options.policy) return;
+    for (const Pomdp& model : models_) {
+      forecasters_.emplace_back(model.transition(), options.question);
+    }
+  }
+
+  [[nodiscard]] UnitNow at_end_of(const LoggedRun& run) const {
+    UnitNow now;
+    now.beliefs.resize(models_.size() * states_);
+    std::vector<std::int64_t> impossible(models_.size(), 0);
+    parallel_for(models_.size(), options_.parallelism, [&](std::size_t i) {
+      const std::vector<double> belief = belief_after(models_[i], run, finite_, impossible[i]);
+      std::copy(belief.begin(), belief.end(),
+                now.beliefs.begin() + static_cast<std::ptrdiff_t>(i * states_));
+    });
+    const auto drawn = std::span(impossible).first(num_draws_);
+    now.unit.impossible = *std::max_element(drawn.begin(), drawn.end());
+    now.within_is_possible = num_draws_ < models_.size() && impossible.back() == 0;
+    now.unit.rows = run.first_step + run.rows();
+    if (!options_.policy) return now;
+    const Pomdp& model = models_.front();
+    if (!run.observations.empty() && run.observations.back() != kMissing) {
+      now.last_row = run.actions.back() * model.num_observations() + run.observations.back();
+    }
+    if (const auto* const rule = std::get_if<BeliefRule>(&options_.policy->acts)) {
+      std::int64_t passed_over = 0;
+      now.own = belief_after(rule->model, run, finite_, passed_over);
+    }
+    return now;
+  }
+
+  [[nodiscard]] UnitForecast under_schedule(UnitNow now) const {
+    std::vector<Forecast> found(models_.size());
+    parallel_for(models_.size(), options_.parallelism,
+                 [&](std::size_t i) { found[i] = forecasters_[i](belief(now, i)); });
+    return put_together(std::move(now), found);
+  }
+
+  [[nodiscard]] std::vector<UnitForecast> under_policy(std::span<UnitNow> units) const {
+    std::vector<int> nodes;
+    const Controller controller = controller_for(units, nodes);
+    std::vector<std::vector<Forecast>> found(units.size(), std::vector<Forecast>(models_.size()));
+    parallel_for(models_.size(), options_.parallelism, [&](std::size_t i) {
+      const ControllerForecaster forecaster(models_[i], controller, options_.question, nodes);
+      for (std::size_t u = 0; u < units.size(); ++u) {
+        found[u][i] = forecaster(belief(units[u], i), nodes[u]);
+      }
+    });
+    std::vector<UnitForecast> results;
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      results.push_back(put_together(std::move(units[u]), found[u]));
+    }
+    return results;
+  }
+
+ private:
+  [[nodiscard]] std::span<const double> belief(const UnitNow& now, std::size_t model) const {
+    return std::span(now.beliefs).subspan(model * states_, states_);
+  }
+
+  // The policy as a controller, and the node in which each unit is.
+  [[nodiscard]] Controller controller_for(std::span<const UnitNow> units,
+                                          std::vector<int>& nodes) const {
+    const AskedPolicy& policy = *options_.policy;
+    if (const auto* const rule = std::get_if<BeliefRule>(&policy.acts)) {
+      std::vector<std::vector<double>> roots;
+      for (const UnitNow& now : units) roots.push_back(now.own);
+      const int fitting = std::max(1, static_cast<int>(kMaxGraphPairs) / static_cast<int>(states_));
+      BeliefNodes found = nodes_of(*rule, roots, std::min(kMostBeliefNodes, fitting));
+      nodes = std::move(found.roots);
+      return std::move(found.controller);
+    }
+    const auto& controller = std::get<Controller>(policy.acts);
+    for (const UnitNow& now : units) {
+      nodes.push_back(policy.by_last_row && now.last_row >= 0 ? now.last_row : controller.start);
+    }
+    return controller;
+  }
+
+  [[nodiscard]] UnitForecast put_together(UnitNow now, std::vector<Forecast>& found) const {
+    UnitForecast unit = std::move(now.unit);
+    if (limits_) {
+      Spread(std::span(found).first(num_draws_), options_.confidence).into(unit);
+      if (now.within_is_possible) Spread::hold(found.back(), unit);
+    } else {
+      unit.middle = std::move(found.front());
+      unit.lower = unit.upper = Forecast{{}, {}, unit.middle.ever, unit.middle.mean_steps};
+    }
+    return unit;
+  }
+
+  const ForecastOptions& options_;
+  bool finite_;
+  std::size_t states_;
+  bool limits_;
+  std::vector<Pomdp> models_;  // draws, then the one that limits are to hold
+  std::size_t num_draws_ = 0;
+  std::vector<Forecaster> forecasters_;
+};
+
+std::vector<UnitForecast> under_policy(const UnitForecasts& forecasts,
+                                       std::vector<UnitNow>& units) {
+  std::vector<UnitForecast> results;
+  for (std::size_t first = 0; first < units.size(); first += kUnitsAtOnce) {
+    const std::size_t count = std::min(kUnitsAtOnce, units.size() - first);
+    for (UnitForecast& unit : forecasts.under_policy(std::span(units).subspan(first, count))) {
+      results.push_back(std::move(unit));
+    }
+  }
+  return results;
+}
+
 }  // namespace
 
 std::vector<UnitForecast> forecast_log(const AnyModel& model,
                                        std::span<const TransitionModel> draws,
                                        const std::string& log, const ForecastOptions& options,
                                        const LogOptions& rows, const RowsRead& progress) {
-  const Pomdp& chain = chain_of(model);
   OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
               "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
-  std::vector<Pomdp> models;
-  std::vector<Forecaster> forecasters;
-  const auto add = [&](const TransitionModel& transition) {
-    models.push_back(chain.with_transition(transition));
-    forecasters.emplace_back(transition, options.question);
-  };
-  if (draws.empty()) add(chain.transition());
-  for (const TransitionModel& draw : draws) add(draw);
-  const std::size_t middle = models.size();  // those that count in middle values
-  if (!draws.empty() && options.within) add(*options.within);
+  OAS_REQUIRE(!options.policy || std::holds_alternative<Pomdp>(model),
+              "a policy answers finite observations; oas discretise makes a model with such");
+  if (options.policy) {
+    const auto* const rule = std::get_if<BeliefRule>(&options.policy->acts);
+    OAS_REQUIRE(rule == nullptr || rule->model.num_states() == chain_of(model).num_states(),
+                "the policy keeps beliefs over {} states, and the model has {}",
+                rule->model.num_states(), chain_of(model).num_states());
+  }
+  const UnitForecasts forecasts(chain_of(model), std::holds_alternative<Pomdp>(model), draws,
+                                options);
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;
+  std::vector<UnitNow> waiting;  // for the policy
   std::int64_t runs = 0;
-  const bool finite = std::holds_alternative<Pomdp>(model);
   for_each_run(reader, [&](const LoggedRun& run) {
-    std::vector<Forecast> found(models.size());
-    std::vector<std::int64_t> impossible(models.size(), 0);
-    parallel_for(models.size(), options.parallelism, [&](std::size_t i) {
-      found[i] = forecasters[i](belief_after(models[i], run, finite, impossible[i]));
-    });
-    UnitForecast unit;
-    const auto counted = std::span(impossible).first(middle);
-    unit.impossible = *std::max_element(counted.begin(), counted.end());
-    unit.unit = run.name.empty() ? fmt::format("{}", runs) : run.name;
-    unit.rows = run.first_step + run.rows();
-    if (draws.empty()) {
-      unit.middle = std::move(found.front());
-      unit.lower = unit.upper = Forecast{{}, {}, unit.middle.ever, unit.middle.mean_steps};
-    } else {
-      Spread(std::span(found).first(middle), options.confidence).into(unit);
-      if (models.size() > middle && impossible[middle] == 0) Spread::hold(found[middle], unit);
-    }
+    UnitNow now = forecasts.at_end_of(run);
+    now.unit.unit = run.name.empty() ? fmt::format("{}", runs) : run.name;
     // Parts of a unit follow each other.
-    if (run.first_step > 0 && !units.empty() && units.back().unit == unit.unit) units.pop_back();
-    units.push_back(std::move(unit));
+    const bool goes_on = run.first_step > 0;
+    if (options.policy) {
+      if (goes_on && !waiting.empty() && waiting.back().unit.unit == now.unit.unit) {
+        waiting.pop_back();
+      }
+      waiting.push_back(std::move(now));
+    } else {
+      if (goes_on && !units.empty() && units.back().unit == now.unit.unit) units.pop_back();
+      units.push_back(forecasts.under_schedule(std::move(now)));
+    }
     ++runs;
     if (progress) progress(run.rows());
   });
-  return units;
+  return options.policy ? under_policy(forecasts, waiting) : units;
 }
 
 void write_forecasts(const Pomdp& model, std::span<const UnitForecast> units, ByteSink& out) {

@@ -12,6 +12,7 @@
 #include "oas/logs/log_options.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
+#include "oas/planning/policies/asked_policy.hpp"
 
 namespace oas {
 
@@ -36,6 +37,9 @@ struct UnitForecast {
 
 struct ForecastOptions {
   ForecastQuestion question;
+  /// Whose actions are to come, instead of the schedule of the question: they answer what will be
+  /// observed. Only for finite observations.
+  std::optional<AskedPolicy> policy;
   double confidence = 0.95;  ///< of the limits, in (0, 1)
   /// Limits hold its forecast, too, unless it rules out a row of the unit: draws never have a
   /// transition that is impossible, the dynamics may. See without_unseen().
@@ -46,8 +50,13 @@ struct ForecastOptions {
 /// For each unit of a log what is to come after its last row, if the actions are as the question
 /// says. With `draws` of T, as an estimate carries them, every one of them filters the log and
 /// forecasts by itself, and there are limits; without, T is taken as exact. Of a unit that was cut
-/// at a gap the last part counts. Runs are held in memory one at a time. Throws InvalidArgument
-/// when the model has no transition, and ParseError as LogReader does.
+/// at a gap the last part counts. Runs are held in memory one at a time.
+///
+/// A policy on beliefs goes on from the belief that it has at the end of the log, which it keeps
+/// with its own model; a policy on the last row from that row; schedules and graphs begin at their
+/// start. Policies act as finite controllers (nodes_of()), so forecasts are exact but for beliefs
+/// that share a node. Throws InvalidArgument when the model has no transition, and ParseError as
+/// LogReader does.
 [[nodiscard]] std::vector<UnitForecast> forecast_log(
     const AnyModel& model, std::span<const TransitionModel> draws, const std::string& log,
     const ForecastOptions& options, const LogOptions& rows = {}, const RowsRead& progress = {});

@@ -32,6 +32,41 @@ struct Optimism {
   friend bool operator==(const Optimism&, const Optimism&) = default;
 };
 
+/// What a discounted plan adds: the sum Σ_t γ^t r_t from the model's start. The bias is then γ
+/// times the discounted value, so that the look-ahead is the discounted one.
+struct DiscountedValue {
+  double discount = 0.0;  ///< γ, in (0, 1)
+  double lower = 0.0;     ///< of this policy: simulated, at the level of the certificate
+  double upper = 0.0;     ///< of every policy of the class: proved
+
+  friend bool operator==(const DiscountedValue&, const DiscountedValue&) = default;
+};
+
+/// What a plan under a limit adds. The rewards of the plan's own model are then less by
+/// `multiplier` in the limited states: gain_lower and gain_upper are about those.
+struct LimitedStates {
+  std::vector<std::string> states;
+  double most = 0.0;             ///< share of the steps in them that is allowed, in the long run
+  double multiplier = 0.0;       ///< penalty per step in them (Lagrange), in units of reward
+  double frequency = 0.0;        ///< of this policy: simulated
+  double frequency_upper = 0.0;  ///< one-sided limit at the level of the certificate
+  double gain_lower = 0.0;       ///< of this policy in the rewards as given: simulated, same level
+  double gain_upper = 0.0;       ///< of every policy that keeps the limit: proved
+
+  friend bool operator==(const LimitedStates&, const LimitedStates&) = default;
+};
+
+/// The gain of a plan's policy over dynamics drawn from the posterior of an estimate.
+struct PosteriorGain {
+  double confidence = 0.0;
+  int draws = 0;
+  double mean = 0.0;
+  double lower = 0.0;
+  double upper = 0.0;
+
+  friend bool operator==(const PosteriorGain&, const PosteriorGain&) = default;
+};
+
 /// A bias v over beliefs by its values at the points of a regular grid, interpolated in between.
 struct GridBias {
   static constexpr std::string_view kName = "grid";  ///< in plan files and in the table of planners
@@ -82,6 +117,9 @@ struct Plan {
   PlanBias bias;
   Certificate certificate;
   std::optional<Optimism> optimism;
+  std::optional<DiscountedValue> discounted;
+  std::optional<LimitedStates> limited;
+  std::optional<PosteriorGain> posterior;
   std::vector<std::string> warnings;  ///< what whoever made the plan has to say about the model
 
   /// Of the grid under the bias; 0: it has none.

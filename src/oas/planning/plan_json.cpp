@@ -16,13 +16,19 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-plan/1";
 
-constexpr std::array<std::string_view, 16> kKeys = {
-    "format",  "planner", "iota",     "gain_lower",  "gain_upper", "status",
-    "message", "sweeps",  "residual", "certificate", "optimism",   "resolution",
-    "bias",    "alpha",   "model",    "warnings"};
+constexpr std::array<std::string_view, 19> kKeys = {
+    "format", "planner",  "iota",        "gain_lower", "gain_upper", "status", "message",
+    "sweeps", "residual", "certificate", "optimism",   "resolution", "bias",   "alpha",
+    "model",  "warnings", "discounted",  "limited",    "posterior"};
 constexpr std::array<std::string_view, 5> kCertificateKeys = {"level", "seed", "steps", "mean",
                                                               "half_width"};
 constexpr std::array<std::string_view, 2> kOptimismKeys = {"radius", "gain_bound"};
+
+constexpr std::array<std::string_view, 3> kDiscountedKeys = {"discount", "lower", "upper"};
+constexpr std::array<std::string_view, 7> kLimitedKeys = {
+    "states", "most", "multiplier", "frequency", "frequency_upper", "gain_lower", "gain_upper"};
+constexpr std::array<std::string_view, 5> kPosteriorKeys = {"confidence", "draws", "mean", "lower",
+                                                            "upper"};
 
 SolveStatus read_status(const JsonView& view) {
   const std::string name = view.as_string();
@@ -87,6 +93,57 @@ void write_bias(const VectorBias& bias, int num_states, Json& document) {
   document["alpha"] = std::move(rows);
 }
 
+// What a plan for another criterion, or of an estimate, adds.
+void read_criteria(const JsonView& root, Plan& plan) {
+  const auto number = [](const JsonView& view, const char* key) {
+    return view.at(key).as_double();
+  };
+  if (root.has("discounted")) {
+    const JsonView view = root.at("discounted");
+    view.require_keys(kDiscountedKeys);
+    plan.discounted =
+        DiscountedValue{number(view, "discount"), number(view, "lower"), number(view, "upper")};
+  }
+  if (root.has("limited")) {
+    const JsonView view = root.at("limited");
+    view.require_keys(kLimitedKeys);
+    plan.limited = LimitedStates{view.at("states").as_strings(),  number(view, "most"),
+                                 number(view, "multiplier"),      number(view, "frequency"),
+                                 number(view, "frequency_upper"), number(view, "gain_lower"),
+                                 number(view, "gain_upper")};
+  }
+  if (root.has("posterior")) {
+    const JsonView view = root.at("posterior");
+    view.require_keys(kPosteriorKeys);
+    plan.posterior =
+        PosteriorGain{number(view, "confidence"), read_int(view.at("draws")), number(view, "mean"),
+                      number(view, "lower"), number(view, "upper")};
+  }
+}
+
+void write_criteria(const Plan& plan, Json& document) {
+  if (const auto& value = plan.discounted) {
+    document["discounted"] = {
+        {"discount", value->discount}, {"lower", value->lower}, {"upper", value->upper}};
+  }
+  if (const auto& limit = plan.limited) {
+    document["limited"] = {{"states", limit->states},
+                           {"most", limit->most},
+                           {"multiplier", limit->multiplier},
+                           {"frequency", limit->frequency},
+                           {"frequency_upper", limit->frequency_upper},
+                           {"gain_lower", limit->gain_lower},
+                           {"gain_upper", limit->gain_upper}};
+  }
+  if (const auto& gain = plan.posterior) {
+    document["posterior"] = {{"confidence", gain->confidence},
+                             {"draws", gain->draws},
+                             {"mean", gain->mean},
+                             {"lower", gain->lower},
+                             {"upper", gain->upper}};
+  }
+}
+
 Plan read_parts(const JsonView& root) {
   if (root.has("format") && root.at("format").json() == "oas-model/1") {
     root.at("format").fail("this is a model, a plan is expected; oas plan makes one of it");
@@ -113,6 +170,7 @@ Plan read_parts(const JsonView& root) {
     plan.optimism =
         Optimism{optimism.at("radius").as_double(), optimism.at("gain_bound").as_double()};
   }
+  read_criteria(root, plan);
   if (root.has("warnings")) plan.warnings = root.at("warnings").as_strings();
   return plan;
 }
@@ -139,6 +197,7 @@ Json plan_to_json(const Plan& plan) {
     document["optimism"] = {{"radius", plan.optimism->radius},
                             {"gain_bound", plan.optimism->gain_bound}};
   }
+  write_criteria(plan, document);
   if (!plan.warnings.empty()) document["warnings"] = plan.warnings;
   std::visit([&](const auto& bias) { write_bias(bias, plan.model.num_states(), document); },
              plan.bias);

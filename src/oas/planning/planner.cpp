@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/planning/limited_plan.hpp"
 #include "oas/planning/planners.hpp"
 #include "oas/simulation/policies.hpp"
 
@@ -51,6 +52,10 @@ void PlanOptions::validate(const Pomdp& model) const {
   check_ranges(*this);
   static_cast<void>(choose_planner(model, *this));
   check_floor(iota, model.num_actions());
+  OAS_REQUIRE(!discount || (!gap && limit.empty()),
+              "{} is for the average reward; it does not go with a discount",
+              gap ? "gap" : "limit");
+  OAS_REQUIRE(limit.empty() || !gap, "gap does not go with a limit");
   simulation.validate();
   point.validate();
 }
@@ -87,6 +92,13 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
   OAS_REQUIRE(largest <= kLargestReward,
               "the reward {} is too large to be summed up; rewards must lie within ±{}", largest,
               kLargestReward);
+  if (!options.limit.empty()) return limited_plan(model, options, parallelism);
+  if (options.discount) {
+    Plan plan = choose_discounting_planner(options).make_discounted(model, options, parallelism);
+    certify(plan, options.simulation, parallelism);
+    certify_discounted(plan, options.simulation, parallelism);
+    return plan;
+  }
   const PlannerInfo& planner = choose_planner(model, options);
   Plan plan = planner.make(model, options, parallelism);
   certify(plan, options.simulation, parallelism);
@@ -97,6 +109,8 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
 Plan optimistic_plan(const Pomdp& model, double radius, const PlanOptions& options,
                      Parallelism parallelism) {
   options.validate(model);
+  OAS_REQUIRE(!options.discount && options.limit.empty(),
+              "a radius is for the average reward; it goes with no discount and no limit");
   const PlannerInfo& planner = choose_optimistic_planner(options);
   const EviResult found =
       planner.best_member(ConfidenceSet::uniform(model, radius), options, parallelism);

@@ -22,6 +22,11 @@ struct PlanOptions {
   int resolution = 0;            ///< of the grid; 0: default_resolution()
   double span_tolerance = 1e-6;  ///< of the value iteration, > 0
   int max_sweeps = 100'000;
+  /// Maximise Σ_t γ^t r_t from the start instead of the average, in (0, 1).
+  std::optional<double> discount;
+  /// "failed=0.01": long-run share of the steps in a state (or several, worn+failed) at most this;
+  /// empty: no limit.
+  std::string limit;
   /// Refine grid and simulation until gain_upper - gain_lower is at most this, > 0.
   std::optional<double> gap;
   /// Budget of that refinement: probabilities in the compiled rows, simulated steps.
@@ -34,6 +39,9 @@ struct PlanOptions {
   void visit(Fields& fields) {
     fields("iota", iota, {0.0}, "smallest probability of every action, at most 1/A");
     fields("gap", gap, {kAboveZero}, "refine until upper - lower is at most this");
+    fields("discount", discount, {kAboveZero, kBelowOne},
+           "maximise the discounted sum from the start instead of the average");
+    fields.text("limit", limit, "STATE=SHARE: at most this share of the steps in a bad state");
     fields.choice("planner", planner, {"auto", "grid", "point"}, "how to plan");
     fields("grid", resolution, {0, 1'000'000}, "resolution of the belief grid; 0: automatic");
     fields("tolerance", span_tolerance, {kAboveZero}, "span at which sweeps stop");
@@ -65,8 +73,9 @@ struct PlanOptions {
 /// Plans and certifies: value iteration gives gain_upper, simulation of the policy gain_lower. With
 /// a gap it goes on, doubling the resolution (warm) or the simulated steps, whichever is the wider
 /// part, and the plan's message says whether the gap was reached or which budget was spent. Same
-/// bytes for any number of threads. Throws InvalidArgument on bad options, an unknown transition
-/// model, a grid that does not fit.
+/// bytes for any number of threads. With a discount Plan::discounted says what the policy is worth
+/// from the start; with a limit see limited_plan.hpp. Throws InvalidArgument on bad options, an
+/// unknown transition model, a grid that does not fit, and a limit that cannot be kept.
 [[nodiscard]] Plan make_plan(const Pomdp& model, const PlanOptions& options = {},
                              Parallelism parallelism = {});
 
@@ -75,6 +84,12 @@ struct PlanOptions {
 /// make_plan does, and where the planner takes no confidence sets.
 [[nodiscard]] Plan optimistic_plan(const Pomdp& model, double radius,
                                    const PlanOptions& options = {}, Parallelism parallelism = {});
+
+/// Simulates the plan in its own model and sets Plan::discounted->lower, never above the upper
+/// bound: the mean over runs from the start of V(b_0) + Σ_t γ^t [Σ_a π(a) Q(b_t,a) - V(b_t)], V the
+/// plan's own function, which has next to no variance where V is good; after the last step the
+/// least reward is counted for ever. Throws InvalidArgument where the plan is not discounted.
+void certify_discounted(Plan& plan, const SimulationOptions& options, Parallelism parallelism = {});
 
 /// Simulates the plan in its own model and sets gain_lower (never above gain_upper, which is
 /// proved) and the certificate.

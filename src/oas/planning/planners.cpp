@@ -21,6 +21,7 @@ constexpr std::array kPlanners = {
                 .make = detail::grid_plan,
                 .refine = detail::finer_grid_plan,
                 .best_member = detail::best_member_on_grid,
+                .make_discounted = detail::discounted_grid_plan,
                 .has_grid = true},
     PlannerInfo{
         .name = VectorBias::kName,
@@ -33,7 +34,8 @@ constexpr std::array kPlanners = {
             },
         .refine = [](const Plan& /*plan*/, const PlanOptions& /*options*/,
                      Parallelism /*threads*/) -> std::optional<Plan> { return {}; },
-        .best_member = nullptr},
+        .best_member = nullptr,
+        .make_discounted = nullptr},
 };
 
 std::string known_names() {
@@ -61,14 +63,31 @@ const PlannerInfo& choose_planner(const Pomdp& model, const PlanOptions& options
                        [&](const PlannerInfo& info) { return info.suits(model, options); });
 }
 
-const PlannerInfo& choose_optimistic_planner(const PlanOptions& options) {
-  const auto takes_sets = [](const PlannerInfo& info) { return info.best_member != nullptr; };
-  const PlannerInfo& able = *std::find_if(kPlanners.begin(), kPlanners.end(), takes_sets);
-  if (options.planner == PlanOptions::kAutomatic) return able;
+namespace {
+
+// The planner that the options name, or the first that is able. `what` says what needs that.
+template <class Able>
+const PlannerInfo& choose_able(const PlanOptions& options, const Able& able,
+                               std::string_view what) {
+  const PlannerInfo& first = *std::find_if(kPlanners.begin(), kPlanners.end(), able);
+  if (options.planner == PlanOptions::kAutomatic) return first;
   const PlannerInfo& named = find_planner(options.planner);
-  OAS_REQUIRE(takes_sets(named), "planner {} plans for one model; a radius needs planner {}",
-              named.name, able.name);
+  OAS_REQUIRE(able(named), "planner {} {} planner {}", named.name, what, first.name);
   return named;
+}
+
+}  // namespace
+
+const PlannerInfo& choose_optimistic_planner(const PlanOptions& options) {
+  return choose_able(
+      options, [](const PlannerInfo& info) { return info.best_member != nullptr; },
+      "plans for one model; a radius needs");
+}
+
+const PlannerInfo& choose_discounting_planner(const PlanOptions& options) {
+  return choose_able(
+      options, [](const PlannerInfo& info) { return info.make_discounted != nullptr; },
+      "plans for the average; a discount needs");
 }
 
 }  // namespace oas

@@ -32,6 +32,9 @@ struct PlannerInfo {
   /// The best member that it finds of a confidence set. Null: it plans for one model only.
   EviResult (*best_member)(const ConfidenceSet& set, const PlanOptions& options,
                            Parallelism parallelism);
+  /// The same as make() for the discount of the options, with the proved part of
+  /// Plan::discounted. Null: it plans for the average only.
+  Plan (*make_discounted)(const Pomdp& model, const PlanOptions& options, Parallelism parallelism);
   bool has_grid = false;  ///< looks at the resolution of a grid and the tolerance of its sweeps
 };
 
@@ -44,6 +47,9 @@ struct PlannerInfo {
 /// The planner that the options name, or the first that suits the model. Throws InvalidArgument
 /// on an unknown name.
 [[nodiscard]] const PlannerInfo& choose_planner(const Pomdp& model, const PlanOptions& options);
+
+/// The same among those that can discount. Throws InvalidArgument on one that cannot.
+[[nodiscard]] const PlannerInfo& choose_discounting_planner(const PlanOptions& options);
 
 /// The same among those that take confidence sets. Throws InvalidArgument on one that does not.
 [[nodiscard]] const PlannerInfo& choose_optimistic_planner(const PlanOptions& options);

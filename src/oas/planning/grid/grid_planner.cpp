@@ -21,12 +21,16 @@ int resolution_of(const Pomdp& model, const PlanOptions& options) {
   return options.resolution > 0 ? options.resolution : default_resolution(model);
 }
 
-Plan solve_on_grid(const Pomdp& model, const PlanOptions& options, GridSolver& solver) {
+RviOptions sweeps_of(const PlanOptions& options) {
   RviOptions rvi;
   rvi.iota = options.iota;
   rvi.span_tolerance = options.span_tolerance;
   rvi.max_sweeps = options.max_sweeps;
-  const RviResult& result = solver.solve(model, rvi);
+  return rvi;
+}
+
+Plan solve_on_grid(const Pomdp& model, const PlanOptions& options, GridSolver& solver) {
+  const RviResult& result = solver.solve(model, sweeps_of(options));
   Plan plan(model);
   plan.iota = options.iota;
   plan.gain_upper = result.largest_increment;
@@ -36,6 +40,23 @@ Plan solve_on_grid(const Pomdp& model, const PlanOptions& options, GridSolver& s
   plan.residual = result.residual;
   plan.bias = GridBias{solver.grid().resolution(), result.bias};
   return plan;
+}
+
+// Rows that end with probability 1-γ: their value iteration is the discounted one.
+void discount_rows(BeliefMdp& mdp, double discount) {
+  for (std::size_t i = 0; i < mdp.num_blocks(); ++i) {
+    for (double& probability : mdp.block(i).probabilities) probability *= discount;
+  }
+}
+
+double value_on(const BeliefGrid& grid, std::span<const double> values,
+                std::span<const double> belief) {
+  std::array<std::uint32_t, kMaxGridStates> indices;
+  std::array<double, kMaxGridStates> weights;
+  const int count = grid.interpolate(belief, indices.data(), weights.data());
+  double value = 0.0;
+  for (int k = 0; k < count; ++k) value += weights[k] * values[indices[k]];
+  return value;
 }
 
 }  // namespace
@@ -59,15 +80,10 @@ std::vector<double> resample_bias(std::span<const double> bias, const BeliefGrid
               bias.size(), from.size(), from.num_states(), to.num_states());
   std::vector<double> out(to.size());
   std::array<double, kMaxGridStates> belief;
-  std::array<double, kMaxGridStates> weights;
-  std::array<std::uint32_t, kMaxGridStates> indices;
   const auto view = std::span(belief).first(static_cast<std::size_t>(to.num_states()));
   for (std::size_t i = 0; i < out.size(); ++i) {
     to.point(i, view);
-    const int count = from.interpolate(view, indices.data(), weights.data());
-    double value = 0.0;
-    for (int k = 0; k < count; ++k) value += weights[k] * bias[indices[k]];
-    out[i] = value;
+    out[i] = value_on(from, bias, view);
   }
   return out;
 }
@@ -97,6 +113,36 @@ std::optional<Plan> finer_grid_plan(const Plan& plan, const PlanOptions& options
   solver.reset(
       resample_bias(coarse.values, BeliefGrid(num_states, coarse.resolution), solver.grid()));
   return solve_on_grid(plan.model, options, solver);
+}
+
+Plan discounted_grid_plan(const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {
+  const double discount = options.discount.value();
+  const int quick = resolution_of(model, options);
+  GridSolver solver(BeliefGrid(model.num_states(), quick > 0 ? quick : kCoarsest), parallelism);
+  RviOptions rvi = sweeps_of(options);
+  rvi.damping = 1.0;                     // the discount contracts
+  rvi.span_tolerance *= 1.0 - discount;  // an increment counts 1/(1-γ) times
+  solver.mdp().compile(model, parallelism);
+  discount_rows(solver.mdp(), discount);
+  Plan plan(model);
+  plan.iota = options.iota;
+  const RviResult& result = solver.iterate(rvi);
+  plan.status = result.status;
+  plan.message = result.message;
+  plan.iterations = result.iterations;
+  plan.residual = result.residual;
+  std::vector<double> value = result.bias;
+  rvi.max_sweeps = 1;
+  const double beyond = solver.iterate(rvi).largest_increment / (1.0 - discount);
+  for (double& v : value) v += beyond;
+  const double at_start = value_on(solver.grid(), value, model.start());
+  plan.discounted = DiscountedValue{discount, at_start, at_start};
+  for (double& v : value) v *= discount;
+  // Any function bounds the average from above by its increments, this one too.
+  solver.reset(value);
+  plan.gain_upper = plan.gain_lower = solver.solve(model, rvi).largest_increment;
+  plan.bias = GridBias{solver.grid().resolution(), std::move(value)};
+  return plan;
 }
 
 EviResult best_member_on_grid(const ConfidenceSet& set, const PlanOptions& options,

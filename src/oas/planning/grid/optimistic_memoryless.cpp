@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
+#include "oas/planning/grid/detail/rewards_by_target.hpp"
 
 namespace oas {
 
@@ -11,21 +12,6 @@ namespace {
 constexpr int kMaxSweeps = 20'000;
 constexpr double kSpan = 1e-9;
 constexpr double kProgress = 1e-9;  // gain that is worth another round
-
-// r(a,s,s'), [s'] → A×S: what expected_reward says when every step leads to s'.
-std::vector<Matrix> rewards_by_target(const Pomdp& model) {
-  const int n = model.num_states();
-  std::vector<Matrix> rewards;
-  for (int target = 0; target < n; ++target) {
-    std::vector<double> values(model.transition().values().size(), 0.0);
-    for (std::size_t row = 0; row < values.size() / static_cast<std::size_t>(n); ++row) {
-      values[row * static_cast<std::size_t>(n) + static_cast<std::size_t>(target)] = 1.0;
-    }
-    const TransitionModel certain(n, model.num_actions(), std::move(values));
-    rewards.push_back(expected_reward(model.reward(), model.timing(), model.sensors(), &certain));
-  }
-  return rewards;
-}
 
 // P(a' | a, emitting state), one A×S table (a', state) for every a.
 std::vector<Matrix> next_actions(const Pomdp& model, std::span<const int> greedy, double iota) {
@@ -49,7 +35,7 @@ class Nature {
   Nature(const ConfidenceSet& set, std::span<const int> greedy, double iota)
       : set_(set),
         model_(set.center),
-        rewards_(rewards_by_target(set.center)),
+        rewards_(detail::rewards_by_target(set.center)),
         next_(next_actions(set.center, greedy, iota)),
         values_(static_cast<std::size_t>(set.center.num_states())) {}
 

@@ -6,6 +6,7 @@
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/plan.hpp"
 #include "oas/planning/policies/alpha_policy.hpp"
+#include "oas/planning/policies/controller.hpp"
 #include "oas/planning/policies/policy_graph.hpp"
 
 /// Our plans as policies that other programs can run. A plan looks one step ahead from the belief;
@@ -65,5 +66,16 @@ struct ExportedGraph {
 /// An observation that cannot come at the node's belief but in some state leads on without it. For
 /// any timing. O(N² O S + N A (S² + O K S)) for each tolerance.
 [[nodiscard]] ExportedGraph export_graph(const Plan& plan, const ExportOptions& options = {});
+
+/// A plan, floor and all, as a controller whose answers are exact.
+struct ActingPlan {
+  Controller controller;
+  double gain = 0.0;   ///< exact, in the plan's own model
+  bool worse = false;  ///< below the plan's lower bound by more than a hundredth
+};
+
+/// The graph of export_graph(), or where the plan has a floor the nodes of its rule (nodes_of).
+/// Beliefs are kept with the plan's own model, whichever model it is then used in.
+[[nodiscard]] ActingPlan acting_controller(const Plan& plan);
 
 }  // namespace oas

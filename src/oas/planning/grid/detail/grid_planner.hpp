@@ -20,6 +20,14 @@ namespace oas::detail {
 [[nodiscard]] std::optional<Plan> finer_grid_plan(const Plan& plan, const PlanOptions& options,
                                                   Parallelism parallelism);
 
+/// Value iteration with the discount of the options, then Plan::discounted->upper from the start
+/// and gain_upper; Plan::discounted->lower is left equal to it. What is proved: for any v on the
+/// grid and γ, v + max(T_γ v - v)/(1-γ) is at least the value of the grid's own decision process,
+/// and that is at least the true value at every belief, because the true one is convex and
+/// interpolation over-estimates convex functions.
+[[nodiscard]] Plan discounted_grid_plan(const Pomdp& model, const PlanOptions& options,
+                                        Parallelism parallelism);
+
 /// By extended value iteration. Throws InvalidArgument when there are too many states for a grid.
 [[nodiscard]] EviResult best_member_on_grid(const ConfidenceSet& set, const PlanOptions& options,
                                             Parallelism parallelism);

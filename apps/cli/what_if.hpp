@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli.hpp"
+#include "oas/core/settings.hpp"
+#include "oas/model/pomdp.hpp"
+
+namespace oas::cli {
+
+/// What `oas evaluate MODEL --policy …` is asked.
+struct WhatIf {
+  std::string name;  ///< of the model
+  std::vector<std::string> policies;
+  std::vector<Setting> rows;  ///< how logs are read
+  double confidence = 0.95;   ///< of limits over the draws of an estimate
+};
+
+/// One table of all policies: gain, and how often the system is in each state.
+void compare_policies(const WhatIf& question, const Pomdp& model,
+                      const std::optional<Pomdp>& filter, const Common& common);
+
+}  // namespace oas::cli

@@ -1,0 +1,113 @@
+#include "oas/jobs/log_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <span>
+#include <string_view>
+
+#include "oas/core/contracts.hpp"
+#include "oas/jobs/logged_runs.hpp"
+#include "oas/logs/log_reader.hpp"
+#include "oas/planning/policies/policy_file.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::string_view kOfLog = "log:";
+
+// Counts as a distribution; false where there are none.
+bool set_shares(std::span<const double> counts, std::span<double> shares) {
+  const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
+  if (!(sum > 0.0)) return false;
+  for (std::size_t i = 0; i < counts.size(); ++i) shares[i] = counts[i] / sum;
+  return true;
+}
+
+// The actions of a log, counted by what came before.
+class ActionCounts {
+ public:
+  explicit ActionCounts(const Pomdp& model)
+      : actions_(static_cast<std::size_t>(model.num_actions())),
+        observations_(static_cast<std::size_t>(model.num_observations())),
+        after_row_(actions_ * observations_ * actions_, 0.0),
+        after_observation_(observations_ * actions_, 0.0),
+        first_(actions_, 0.0),
+        all_(actions_, 0.0) {}
+
+  void add(const LoggedRun& run) {
+    for (std::size_t t = 0; t < run.actions.size(); ++t) {
+      const auto action = static_cast<std::size_t>(run.actions[t]);
+      ++rows_;
+      all_[action] += 1.0;
+      if (t == 0) {
+        if (run.first_step == 0) first_[action] += 1.0;
+        continue;
+      }
+      if (run.observations[t - 1] == kMissing) continue;
+      const auto seen = static_cast<std::size_t>(run.observations[t - 1]);
+      const auto last = static_cast<std::size_t>(run.actions[t - 1]);
+      after_row_[(last * observations_ + seen) * actions_ + action] += 1.0;
+      after_observation_[seen * actions_ + action] += 1.0;
+    }
+  }
+
+  [[nodiscard]] LoggedPolicy policy() const {
+    LoggedPolicy result;
+    result.rows = rows_;
+    result.first.resize(actions_);
+    if (!set_shares(first_, result.first)) set_shares(all_, result.first);
+    result.given.resize(after_row_.size());
+    for (std::size_t row = 0; row < actions_ * observations_; ++row) {
+      const auto shares = std::span(result.given).subspan(row * actions_, actions_);
+      if (set_shares(std::span(after_row_).subspan(row * actions_, actions_), shares)) {
+        ++result.seen;
+        continue;
+      }
+      const auto by_observation =
+          std::span(after_observation_).subspan(row % observations_ * actions_, actions_);
+      if (!set_shares(by_observation, shares)) set_shares(all_, shares);
+    }
+    return result;
+  }
+
+ private:
+  std::size_t actions_;
+  std::size_t observations_;
+  std::vector<double> after_row_;          // [a][o][next a]
+  std::vector<double> after_observation_;  // [o][next a]
+  std::vector<double> first_;
+  std::vector<double> all_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace
+
+LoggedPolicy clone_policy(const Pomdp& model, const std::string& log, const LogOptions& options) {
+  LogReader reader(log, model, options);
+  ActionCounts counts(model);
+  for_each_run(reader, [&](const LoggedRun& run) { counts.add(run); });
+  LoggedPolicy policy = counts.policy();
+  OAS_REQUIRE(policy.rows > 0, "{}: has no rows to learn a policy from", log);
+  return policy;
+}
+
+AskedPolicy ask_policy(const std::string& text, const Pomdp& model, const LogOptions& options) {
+  if (text.starts_with(kOfLog)) {
+    const LoggedPolicy policy = clone_policy(model, text.substr(kOfLog.size()), options);
+    return {text, last_row_controller(policy.given, policy.first, model), true,
+            fmt::format("action given the last row, from {} rows; {} of {} kinds of row were seen",
+                        policy.rows, policy.seen, model.num_actions() * model.num_observations())};
+  }
+  if (is_policy_text(text)) return parse_policy_text(text, model);
+  try {
+    return asked_policy(read_any_policy(text), text, model);
+  } catch (const ParseError&) {
+    throw;
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("policy {}: {}", text, error.what()));
+  }
+}
+
+}  // namespace oas

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oas/logs/log_options.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/planning/policies/asked_policy.hpp"
+
+namespace oas {
+
+/// How the actions of a log were chosen, as a function of the row before: frequencies of the next
+/// action given the last action and observation.
+struct LoggedPolicy {
+  std::vector<double> given;  ///< [A][O][A]
+  std::vector<double> first;  ///< [A], of the first action of a run
+  std::int64_t rows = 0;
+  int seen = 0;  ///< pairs (action, observation) that the log has an answer to
+};
+
+/// Reads a log and counts. After a pair that the log never has, the frequencies are those after its
+/// observation, whatever the action, and where that never comes either those of all rows. A row
+/// without observation teaches nothing about the next one. What was looked at beyond the last row
+/// (a longer memory, other sensors, the calendar) is not in it. Throws ParseError as LogReader
+/// does, and InvalidArgument when the log has no rows.
+[[nodiscard]] LoggedPolicy clone_policy(const Pomdp& model, const std::string& log,
+                                        const LogOptions& options = {});
+
+/// Any policy that can be asked for: a text (parse_policy_text), log:FILE, or a file of a plan or
+/// policy. Throws as these do.
+[[nodiscard]] AskedPolicy ask_policy(const std::string& text, const Pomdp& model,
+                                     const LogOptions& options = {});
+
+}  // namespace oas

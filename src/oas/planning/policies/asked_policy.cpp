@@ -1,0 +1,164 @@
+#include "oas/planning/policies/asked_policy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kPolicyKinds = {
+    "constant:", "schedule:", "threshold:", "log:"};
+constexpr std::string_view kUniform = "uniform";
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto end = text.find(separator);
+    parts.push_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// The element that a word names, by its name or its number.
+int element(std::string_view word, const Labels& labels, std::string_view what) {
+  std::string known;
+  for (int i = 0; i < labels.size(); ++i) {
+    if (labels[i] == word || fmt::to_string(i) == word) return i;
+    known += (i > 0 ? ", " : "") + labels[i];
+  }
+  throw InvalidArgument(fmt::format("there is no {} '{}'; there are {}", what, word, known));
+}
+
+// If the probability of some states is above `limit`: this action.
+struct Condition {
+  std::vector<int> states;
+  double limit = 0.0;
+  int action = 0;
+};
+
+Condition parse_condition(std::string_view text, const Pomdp& model) {
+  const auto above = text.find('>');
+  const auto then = text.find('=', above == std::string_view::npos ? 0 : above);
+  OAS_REQUIRE(above != std::string_view::npos && then != std::string_view::npos,
+              "'{}' is no condition; one is STATE>PROBABILITY=ACTION", text);
+  Condition condition;
+  for (const std::string_view name : split(text.substr(0, above), '+')) {
+    condition.states.push_back(element(name, model.states(), "state"));
+  }
+  const std::string_view number = trimmed(text.substr(above + 1, then - above - 1));
+  const auto [stop, error] =
+      std::from_chars(number.data(), number.data() + number.size(), condition.limit);
+  OAS_REQUIRE(error == std::errc() && stop == number.data() + number.size() &&
+                  condition.limit >= 0.0 && condition.limit <= 1.0,
+              "'{}' is no probability between 0 and 1", number);
+  condition.action = element(trimmed(text.substr(then + 1)), model.actions(), "action");
+  return condition;
+}
+
+BeliefRule parse_threshold(std::string_view text, const Pomdp& model) {
+  OAS_REQUIRE(model.has_transition(), "thresholds need a model with transition to keep the belief");
+  std::vector<std::string_view> parts = split(text, ',');
+  const std::string_view last = parts.back();
+  OAS_REQUIRE(last.starts_with("else="), "'{}' must be else=ACTION, what is done otherwise", last);
+  const int otherwise = element(trimmed(last.substr(5)), model.actions(), "action");
+  parts.pop_back();
+  OAS_REQUIRE(!parts.empty(), "there is no condition; one is STATE>PROBABILITY=ACTION");
+  std::vector<Condition> conditions;
+  for (const std::string_view part : parts) conditions.push_back(parse_condition(part, model));
+  return {model, [conditions, otherwise](std::span<const double> belief) {
+            for (const Condition& condition : conditions) {
+              double probability = 0.0;
+              for (const int s : condition.states) {
+                probability += belief[static_cast<std::size_t>(s)];
+              }
+              if (probability > condition.limit) return condition.action;
+            }
+            return otherwise;
+          }};
+}
+
+std::vector<Action> parse_actions(std::string_view text, const Pomdp& model) {
+  std::vector<Action> actions;
+  for (const std::string_view name : split(text, ',')) {
+    actions.emplace_back(element(name, model.actions(), "action"));
+  }
+  return actions;
+}
+
+AskedPolicy from_file(const Plan& plan, const std::string& name, const Pomdp& model) {
+  OAS_REQUIRE(plan.model.num_actions() == model.num_actions() &&
+                  plan.model.num_observations() == model.num_observations(),
+              "the plan was made for {}, not for {}", plan.model.brief(), model.brief());
+  return {name, rule_of(plan), false, "beliefs kept with the plan's own model"};
+}
+
+AskedPolicy from_file(const AlphaPolicy& policy, const std::string& name, const Pomdp& model) {
+  auto actions = std::make_shared<AlphaActions>(policy, model);
+  return {name, BeliefRule{model, [actions](std::span<const double> b) { return (*actions)(b); }},
+          false, ""};
+}
+
+AskedPolicy from_file(const PolicyGraph& graph, const std::string& name, const Pomdp& model) {
+  const int start = evaluate_graph(model, graph).start_node;
+  return {name, controller_of(graph, start, model.num_actions()), false,
+          fmt::format("starts in node {}", start)};
+}
+
+}  // namespace
+
+bool is_policy_text(std::string_view text) {
+  if (text == kUniform) return true;
+  for (const std::string_view kind : kPolicyKinds) {
+    if (text.starts_with(kind)) return true;
+  }
+  return false;
+}
+
+AskedPolicy parse_policy_text(const std::string& text, const Pomdp& model) {
+  if (text == kUniform) return {text, uniform_controller(model), false, ""};
+  const auto colon = text.find(':');
+  OAS_REQUIRE(colon != std::string::npos,
+              "policy '{}': expected are uniform, constant:ACTION, schedule:ACTION,…, "
+              "threshold:STATE>PROBABILITY=ACTION,…,else=ACTION, log:FILE or a file",
+              text);
+  const std::string_view kind = std::string_view(text).substr(0, colon);
+  const std::string_view rest = trimmed(std::string_view(text).substr(colon + 1));
+  try {
+    if (kind == "threshold") return {text, parse_threshold(rest, model), false, ""};
+    const std::vector<Action> actions = parse_actions(rest, model);
+    OAS_REQUIRE(kind != "constant" || actions.size() == 1,
+                "a constant policy has one action; schedule:{} takes them in turn", rest);
+    OAS_REQUIRE(kind == "constant" || kind == "schedule", "there is no policy of kind {}", kind);
+    return {text, schedule_controller(actions, model), false, ""};
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(fmt::format("policy {}: {}", text, error.what()));
+  }
+}
+
+AskedPolicy asked_policy(const AnyPolicy& policy, const std::string& name, const Pomdp& model) {
+  return std::visit([&](const auto& value) { return from_file(value, name, model); }, policy);
+}
+
+StartedPolicy started(const AskedPolicy& policy) {
+  if (const auto* const controller = std::get_if<Controller>(&policy.acts)) return {*controller};
+  const auto& rule = std::get<BeliefRule>(policy.acts);
+  const std::vector<double> start = rule.model.start();
+  const int fitting = std::max(1, static_cast<int>(kMaxGraphPairs) / rule.model.num_states());
+  BeliefNodes nodes = nodes_of(rule, {&start, 1}, std::min(kMostBeliefNodes, fitting));
+  return {std::move(nodes.controller), nodes.tolerance > 1e-6 ? nodes.tolerance : 0.0};
+}
+
+}  // namespace oas

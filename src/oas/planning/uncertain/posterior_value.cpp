@@ -1,0 +1,61 @@
+#include "oas/planning/uncertain/posterior_value.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/quantile.hpp"
+
+namespace oas {
+
+DrawnRange range_of(std::vector<double> values, double confidence) {
+  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
+              "confidence is {}; it must lie strictly between 0 and 1", confidence);
+  OAS_REQUIRE(!values.empty(), "no draws");
+  std::sort(values.begin(), values.end());
+  const double out = 1.0 - confidence;
+  return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()),
+          sorted_quantile(values, 0.5 * out), sorted_quantile(values, 1.0 - 0.5 * out)};
+}
+
+double mean_of_least(std::vector<double> values, double share) {
+  OAS_REQUIRE(share > 0.0 && share <= 1.0, "the share is {}; it must lie in (0, 1]", share);
+  OAS_REQUIRE(!values.empty(), "no draws");
+  std::sort(values.begin(), values.end());
+  const double count = share * static_cast<double>(values.size());
+  double left = count;
+  double sum = 0.0;
+  for (const double value : values) {
+    const double weight = std::min(left, 1.0);
+    sum += weight * value;
+    left -= weight;
+    if (!(left > 0.0)) break;
+  }
+  return sum / count;
+}
+
+std::vector<double> PosteriorValue::frequencies_of(int state, int num_states) const {
+  std::vector<double> values;
+  for (auto i = static_cast<std::size_t>(state); i < frequencies.size();
+       i += static_cast<std::size_t>(num_states)) {
+    values.push_back(frequencies[i]);
+  }
+  return values;
+}
+
+PosteriorValue evaluate_over(const Pomdp& model, std::span<const TransitionModel> draws,
+                             const Controller& controller, Parallelism parallelism) {
+  const auto states = static_cast<std::size_t>(model.num_states());
+  PosteriorValue result;
+  result.gains.resize(draws.size());
+  result.frequencies.resize(draws.size() * states);
+  parallel_for(draws.size(), parallelism, [&](std::size_t i) {
+    const ControllerValue value = evaluate_controller(model.with_transition(draws[i]), controller);
+    result.gains[i] = value.gain;
+    std::copy(value.frequencies.begin(), value.frequencies.end(),
+              result.frequencies.begin() + static_cast<std::ptrdiff_t>(i * states));
+  });
+  return result;
+}
+
+}  // namespace oas

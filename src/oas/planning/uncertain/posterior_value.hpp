@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "oas/core/parallel.hpp"
+#include "oas/model/pomdp.hpp"
+#include "oas/planning/policies/controller.hpp"
+
+namespace oas {
+
+/// A quantity over the drawn dynamics.
+struct DrawnRange {
+  double mean = 0.0;
+  double lower = 0.0;  ///< quantiles that leave half of 1 - confidence out on each side
+  double upper = 0.0;
+};
+
+/// The quantiles of these values, at least one. Throws InvalidArgument unless 0 < confidence < 1.
+[[nodiscard]] DrawnRange range_of(std::vector<double> values, double confidence);
+
+/// The mean of the least `share` of the values (the conditional value at risk), the last of them
+/// counted in part; share in (0, 1].
+[[nodiscard]] double mean_of_least(std::vector<double> values, double share);
+
+/// What one policy does in each of many drawn models.
+struct PosteriorValue {
+  std::vector<double> gains;        ///< by draw
+  std::vector<double> frequencies;  ///< [draw][S]
+
+  [[nodiscard]] std::vector<double> frequencies_of(int state, int num_states) const;
+};
+
+/// Lets the system move by each of the draws in turn while the controller, which knows nothing of
+/// that, acts: evaluate_controller() with other dynamics and the sensors, rewards and start of
+/// `model`. A controller made of a plan keeps the plan's belief, with the plan's model. Same bytes
+/// for any number of threads.
+[[nodiscard]] PosteriorValue evaluate_over(const Pomdp& model,
+                                           std::span<const TransitionModel> draws,
+                                           const Controller& controller,
+                                           Parallelism parallelism = {});
+
+}  // namespace oas
