@@ -34,6 +34,7 @@ void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& r
       run.observations.push_back(block.rows.observations[t]);
       append_part(block.readings, t, block.rows.size(), run.readings);
       append_part(block.likelihoods, t, block.rows.size(), run.likelihoods);
+      if (!block.times.empty()) run.times.push_back(block.times[t]);
       if (!block.known.empty()) run.known.push_back(block.known[t]);
     }
   }
