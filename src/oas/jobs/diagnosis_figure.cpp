@@ -171,10 +171,12 @@ std::string diagnosis_figure_svg(const LogDiagnosis& diagnosis) {
     return here;
   };
   if (change)
-    draw_path(svg, next(), diagnosis.change, "Dynamics: change at each place", diagnosis, true);
+    draw_path(svg, next(), diagnosis.change,
+              "Dynamics: evidence (-log10) for a change at each place", diagnosis, true);
   if (units) draw_units(svg, next(), diagnosis);
   if (drift)
-    draw_path(svg, next(), diagnosis.drift, "Sensors: change at each place", diagnosis, false);
+    draw_path(svg, next(), diagnosis.drift, "Sensors: evidence (-log10) for a change at each place",
+              diagnosis, false);
   if (readings) draw_ranks(svg, next(), *diagnosis.reading_fit);
   if (cells) draw_cells(svg, next(), *diagnosis.sensor_fit);
   if (panels == 0) svg.label({kLeft, kTop}, "Nothing could be tested", "start", 14.0);

@@ -29,7 +29,7 @@ Json dynamics_json(const Pomdp& model, const FittedDynamics& fitted) {
 
 Json test_json(const ScoreTest& test, double level) {
   if (!test.tested()) return nullptr;
-  return {{"statistic", test.statistic},
+  return {{"evidence", test.statistic},
           {"dimensions", test.dimensions},
           {"critical", test.critical(level)},
           {"path", test.path}};
@@ -52,6 +52,7 @@ Json groups_json(const Pomdp& model, const LogDiagnosis& diagnosis) {
   const UnitGroups& groups = *diagnosis.groups;
   Json document = {{"clear", groups.clear},
                    {"log_likelihood_gain", groups.log_likelihood_gain},
+                   {"margins", groups.margin},
                    {"groups", Json::array()}};
   for (std::size_t g = 0; g < groups.dynamics.size(); ++g) {
     Json members = Json::array();

@@ -15,6 +15,7 @@ namespace {
 using Question = DiagnosisQuestion;
 constexpr double kPower = 0.9;
 constexpr std::size_t kNamedUnits = 12;
+constexpr double kSure = 3.0;  // of log-likelihood: 20 to 1
 
 const char* timing_name(Timing timing) { return timing == Timing::before ? "before" : "after"; }
 
@@ -30,14 +31,9 @@ struct RowPower {
 
 class Words {
  public:
-  Words(const DiagnosedLog& log, const ScoreTally& tally, Eigen::Index dynamics,
-        const std::vector<DynamicsCoordinate>& coordinates, LogDiagnosis& diagnosis)
-      : log_(log),
-        chain_(chain_of(log.model)),
-        tally_(tally),
-        dynamics_(dynamics),
-        coordinates_(coordinates),
-        out_(diagnosis) {
+  Words(const DiagnosedLog& log, const ScoreTally& tally, const ScoreLayout& layout,
+        LogDiagnosis& diagnosis)
+      : log_(log), chain_(chain_of(log.model)), tally_(tally), layout_(layout), out_(diagnosis) {
     double tests = 0.0;
     for (const DiagnosisAnswer& one : out_.answers) tests += one.tested();
     strict_ = out_.level / std::max(tests, 1.0);
@@ -99,11 +95,16 @@ class Words {
                             needed * test.standard_error);
   }
 
+  [[nodiscard]] bool found(Question question) const { return out_.answer(question).found; }
+
   void reading_first(DiagnosisAnswer& one) const {
     one.text = one.found
                    ? "The action depends on the row's own reading: the rows are reading-first."
                    : "No dependence of the action on the row's own reading was found: before, or "
                      "the log cannot tell.";
+    if (one.found && (found(Question::sensors) || found(Question::drift))) {
+      one.text += " But sensors that do not fit may look the same: settle that first.";
+    }
     one.power = fmt::format(
         "an action in whose rows the reading makes a state likelier by {:.2g} than in others",
         out_.reaction.smallest(strict_, kPower));
@@ -141,10 +142,10 @@ class Words {
         one.found ? fmt::format("Yes, most of all near {}.", place(at)) : "No drift was found.";
     explain(one);
     const SensorDirections directions(log_.model, log_.rows);
-    const Vector information = information_of(tally_, ScorePart::sensors, dynamics_);
-    const double needed = out_.drift.noncentrality(out_.drift.dimensions, strict_, kPower);
+    const Vector information = information_of(tally_, ScorePart::sensors, layout_);
     Eigen::Index best = 0;
     information.maxCoeff(&best);
+    const double needed = out_.drift.noncentrality_of(best, strict_, kPower);
     const double length = std::sqrt(4.0 * needed / information(best));
     const int direction = static_cast<int>(best);
     one.power = fmt::format("a change, half way, of {} by {:.2g}", directions.name(direction),
@@ -154,16 +155,12 @@ class Words {
   void units(DiagnosisAnswer& one) const {
     one.text = one.found ? "Yes: " + groups() : "No difference was found.";
     explain(one);
-    const double degrees =
-        out_.unit_difference.dimensions * (static_cast<double>(out_.units.size()) - 1.0);
-    one.power =
-        power_of_rows(out_.unit_difference, degrees, "units in two equal groups that differ in");
+    one.power = power_of_rows(out_.unit_difference, "units in two equal groups that differ in");
   }
 
   [[nodiscard]] std::string groups() const {
     const UnitGroups& found = *out_.groups;
-    if (!found.clear) return "they differ, but in no clear groups.";
-    std::string text = fmt::format("there are {} groups:", found.dynamics.size());
+    std::string text = fmt::format("{} groups fit best:", found.dynamics.size());
     for (std::size_t g = 0; g < found.dynamics.size(); ++g) {
       std::string names;
       std::size_t count = 0;
@@ -174,17 +171,31 @@ class Words {
       if (count > kNamedUnits) names += " …";
       text += fmt::format("{} {} of {} ({})", g > 0 ? ";" : "", g + 1, count, names);
     }
+    const auto unsure = std::count_if(found.margin.begin(), found.margin.end(),
+                                      [](double margin) { return margin < kSure; });
+    if (!found.clear) text += "; they are not clearly apart";
+    if (unsure > 0) text += fmt::format("; {} of the units could be in another", unsure);
     return text + ".";
   }
 
   void change(DiagnosisAnswer& one) const {
-    one.text = one.found ? fmt::format("Yes, near {} ({} to {}, 95 %).", named_place(0),
-                                       out_.change_text[1], out_.change_text[2])
+    one.text = one.found ? fmt::format("Yes, near {} ({} to {}, 95 %){}.", named_place(0),
+                                       out_.change_text[1], out_.change_text[2], most_in())
                          : "No change was found.";
     explain(one);
-    one.power = power_of_rows(out_.change, out_.change.dimensions, "a change, half way, of");
+    one.power = power_of_rows(out_.change, "a change, half way, of");
   }
 
+  // The row of T in which a change shows most, if it is one.
+  [[nodiscard]] std::string most_in() const {
+    if (out_.change.block == 0) return "";
+    const Eigen::Index first = out_.change.blocks[out_.change.block].coordinates.front();
+    return ", most of all in row " + row_name(layout_.row_of[static_cast<std::size_t>(first)]);
+  }
+  [[nodiscard]] std::string row_name(int row) const {
+    const int states = chain_.num_states();
+    return fmt::format("({}, {})", chain_.actions()[row / states], chain_.states()[row % states]);
+  }
   [[nodiscard]] std::string named_place(int which) const {
     if (out_.timed) return out_.change_text[which];
     return (out_.units.size() > 1 ? "step " : "row ") + out_.change_text[which] +
@@ -208,22 +219,18 @@ class Words {
   }
 
   // What had to happen to the row of T that the log knows best, and to the one it knows least.
-  [[nodiscard]] std::string power_of_rows(const ScoreTest& test, double degrees,
-                                          const char* what) const {
-    const Vector information = information_of(tally_, ScorePart::dynamics, dynamics_);
-    const double needed = test.noncentrality(degrees, strict_, kPower);
-    const auto n = static_cast<std::size_t>(chain_.num_states());
+  [[nodiscard]] std::string power_of_rows(const ScoreTest& test, const char* what) const {
+    const Vector information = information_of(tally_, ScorePart::dynamics, layout_);
     std::vector<RowPower> rows;
     std::vector<std::size_t> seen;
-    for (std::size_t i = 0; i < coordinates_.size(); ++i) {
-      const std::size_t row = coordinates_[i].entry / n;
+    for (std::size_t i = 0; i < layout_.row_of.size(); ++i) {
+      const auto row = static_cast<std::size_t>(layout_.row_of[i]);
       const double one = information(static_cast<Eigen::Index>(i));
+      const double needed = test.noncentrality_of(static_cast<Eigen::Index>(i), strict_, kPower);
       const double length = one > 0.0 ? std::min(1.0, std::sqrt(4.0 * needed / one)) : 1.0;
       if (seen.empty() || seen.back() != row) {
         seen.push_back(row);
-        rows.push_back({fmt::format("({}, {})", chain_.actions()[static_cast<int>(row / n)],
-                                    chain_.states()[static_cast<int>(row % n)]),
-                        0.0});
+        rows.push_back({row_name(static_cast<int>(row)), 0.0});
       }
       rows.back().change = std::max(rows.back().change, length);
     }
@@ -240,8 +247,7 @@ class Words {
   const DiagnosedLog& log_;
   const Pomdp& chain_;
   const ScoreTally& tally_;
-  Eigen::Index dynamics_;
-  const std::vector<DynamicsCoordinate>& coordinates_;
+  const ScoreLayout& layout_;
   LogDiagnosis& out_;
   double strict_;
 };
@@ -263,9 +269,9 @@ const char* diagnosis_question(DiagnosisQuestion question) {
   return kQuestions[static_cast<std::size_t>(question)];
 }
 
-void put_into_words(const DiagnosedLog& log, const ScoreTally& tally, Eigen::Index dynamics,
-                    const std::vector<DynamicsCoordinate>& coordinates, LogDiagnosis& diagnosis) {
-  Words(log, tally, dynamics, coordinates, diagnosis).all();
+void put_into_words(const DiagnosedLog& log, const ScoreTally& tally, const ScoreLayout& layout,
+                    LogDiagnosis& diagnosis) {
+  Words(log, tally, layout, diagnosis).all();
 }
 
 }  // namespace oas

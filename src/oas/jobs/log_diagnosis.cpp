@@ -50,13 +50,16 @@ class LogCollector {
   static void append(const std::vector<T>& from, std::vector<T>& to) {
     to.insert(to.end(), from.begin(), from.end());
   }
+  // Numbers are counted anew in every file; names are the same unit wherever they stand.
   int unit_of(const LoggedRun& run) {
     std::string name = run.name;
     if (name.empty()) {
       if (run.first_step == 0) ++unnamed_;
-      name = path_.empty() ? fmt::format("{}", unnamed_ - 1) : path_;
-      if (!path_.empty() && unnamed_ > 1) name += fmt::format(":{}", unnamed_ - 1);
+      name = fmt::format("{}", unnamed_ - 1);
     }
+    const bool number =
+        std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (number && !path_.empty()) name = path_ + ":" + name;
     const auto [found, fresh] = numbers_.try_emplace(name, static_cast<int>(numbers_.size()));
     if (fresh) log_.rows.units.push_back(name);
     return found->second;
@@ -115,15 +118,15 @@ class Diagnosing {
     const StratifiedFit pooled{{out_.fitted}, {}};
     tell("scores of all rows");
     ScoreWalk walk(log_.model, log_.rows, pooled, sensors_);
-    const ScoreTally tally = tally_scores(walk, true);
-    const auto dynamics = static_cast<Eigen::Index>(walk.dynamics().size());
-    test_scores(tally, dynamics);
+    const ScoreTally tally = tally_scores(walk, log_.rows, true);
+    const ScoreLayout layout = layout_of(walk);
+    test_scores(tally, layout);
     test_sensors();
     test_rows();
     adjust();
-    explain(tally, dynamics);
+    explain(tally, layout);
     describe_stretches();
-    put_into_words(log_, tally, dynamics, walk.dynamics(), out_);
+    put_into_words(log_, tally, layout, out_);
     return std::move(out_);
   }
 
@@ -135,7 +138,11 @@ class Diagnosing {
     return out_.answers[static_cast<std::size_t>(question)];
   }
 
-  ScoreTally tally_scores(ScoreWalk& walk, bool with_ranks) {
+  static ScoreLayout layout_of(const ScoreWalk& walk) {
+    return {static_cast<Eigen::Index>(walk.dynamics().size()), walk.rows_of_dynamics()};
+  }
+
+  ScoreTally tally_scores(ScoreWalk& walk, const DiagnosedRows& rows, bool with_ranks) {
     ScoreTally tally({stretches_, units_}, walk.size(), options_.replicates, options_.seed,
                      options_.parallelism);
     const auto* real = std::get_if<ContinuousPomdp>(&log_.model);
@@ -148,9 +155,9 @@ class Diagnosing {
       tally.add(row);
       if (!ranks) return;
       const auto width = static_cast<std::size_t>(real->sensors().dimension());
-      const std::span<const double> readings = log_.rows.readings;
+      const std::span<const double> readings = rows.readings;
       const bool apart = row.row != last + 1 || is_run_start(row.row);
-      ranks->add(row, log_.rows.actions[row.row], readings.subspan(row.row * width, width), apart);
+      ranks->add(row, rows.actions[row.row], readings.subspan(row.row * width, width), apart);
       last = row.row;
     });
     tally.finish();
@@ -167,11 +174,11 @@ class Diagnosing {
     if (!one.tested()) one.why_not = why_not;
   }
 
-  void test_scores(const ScoreTally& tally, Eigen::Index dynamics) {
+  void test_scores(const ScoreTally& tally, const ScoreLayout& layout) {
     tell("change, units, drift");
-    out_.change = test_change(tally, 0, ScorePart::dynamics, dynamics);
-    out_.unit_difference = test_cells(tally, 1, ScorePart::dynamics, dynamics);
-    out_.drift = test_change(tally, 0, ScorePart::sensors, dynamics);
+    out_.change = test_change(tally, 0, ScorePart::dynamics, layout);
+    out_.unit_difference = test_cells(tally, 1, ScorePart::dynamics, layout);
+    out_.drift = test_change(tally, 0, ScorePart::sensors, layout);
     const char* const nothing = "the log says too little about the dynamics";
     set(Question::change, out_.change.p_value, nothing);
     set(Question::units, out_.unit_difference.p_value,
@@ -239,48 +246,58 @@ class Diagnosing {
     }
   }
 
+  // The log itself, or with a drift taken out.
+  struct Source {
+    const AnyModel& model;
+    const DiagnosedRows& rows;
+  };
+
   // Rows by the groups of their units and by the side of the change on which they lie.
-  [[nodiscard]] StratifiedFit stratify(bool by_group, bool by_change) const {
+  [[nodiscard]] StratifiedFit stratify(const Source& source, bool by_group, bool by_change) const {
     StratifiedFit fit;
-    fit.stratum_of_row.assign(log_.rows.size(), 0);
+    std::vector<int>& of = fit.stratum_of_row;
+    of.assign(source.rows.size(), 0);
     int count = 1;
     if (by_group) {
       count = static_cast<int>(out_.groups->dynamics.size());
-      for (std::size_t t = 0; t < log_.rows.size(); ++t) {
-        fit.stratum_of_row[t] = out_.groups->of_unit[static_cast<std::size_t>(units_.of_row[t])];
+      for (std::size_t t = 0; t < of.size(); ++t) {
+        of[t] = out_.groups->of_unit[static_cast<std::size_t>(units_.of_row[t])];
       }
     }
     if (by_change) {
-      const std::vector<std::size_t> order = log_.rows.in_order();
+      const std::vector<std::size_t> order = source.rows.in_order();
       for (std::size_t i = out_.change_point->rows_before; i < order.size(); ++i) {
-        fit.stratum_of_row[order[i]] += count;
+        of[order[i]] += count;
       }
       count *= 2;
     }
     for (int g = 0; g < count; ++g) {
-      const auto keep = [&](std::size_t row) { return fit.stratum_of_row[row] == g; };
-      const auto& of = fit.stratum_of_row;
-      fit.strata.push_back(std::find(of.begin(), of.end(), g) == of.end()
-                               ? out_.fitted
-                               : fit_rows(log_.model, log_.rows, keep, options_.parallelism));
+      const bool empty = std::find(of.begin(), of.end(), g) == of.end();
+      fit.strata.push_back(empty ? out_.fitted
+                                 : fit_rows(
+                                       source.model, source.rows,
+                                       [&](std::size_t row) { return of[row] == g; },
+                                       options_.parallelism));
     }
     return fit;
   }
 
   // A test again, with the rows in strata.
   template <class Test>
-  void again(Question question, bool by_group, bool by_change, const Test& test) {
+  void again(Question question, const Source& source, bool by_group, bool by_change,
+             const Test& test) {
     DiagnosisAnswer& one = answer(question);
     if (!one.found) return;
     tell(fmt::format("{} beside the rest", diagnosis_key(question)));
-    const StratifiedFit fit = stratify(by_group, by_change);
-    ScoreWalk walk(log_.model, log_.rows, fit, sensors_);
-    const ScoreTally tally = tally_scores(walk, false);
-    one.beside = test(tally, static_cast<Eigen::Index>(walk.dynamics().size())).p_value;
+    const SensorDirections sensors(source.model, source.rows);
+    const StratifiedFit fit = stratify(source, by_group, by_change);
+    ScoreWalk walk(source.model, source.rows, fit, sensors);
+    const ScoreTally tally = tally_scores(walk, source.rows, false);
+    one.beside = test(tally, layout_of(walk)).p_value;
     one.explained = !(one.beside <= out_.level);
   }
 
-  void explain(const ScoreTally& tally, Eigen::Index dynamics) {
+  void explain(const ScoreTally& tally, const ScoreLayout& layout) {
     const bool change = answer(Question::change).found;
     const bool units = answer(Question::units).found;
     const bool drift = answer(Question::drift).found;
@@ -288,28 +305,44 @@ class Diagnosing {
     if (units) {
       tell("groups of units");
       out_.groups = find_groups(log_.model, log_.rows,
-                                standardised_cells(tally, 1, ScorePart::dynamics, dynamics),
+                                standardised_cells(tally, 1, ScorePart::dynamics, layout),
                                 out_.fitted, options_.parallelism);
     }
     if (change + units + drift < 2) return;
-    const ScorePart part = drift ? ScorePart::dynamics_beside_drift : ScorePart::dynamics;
-    again(Question::change, units, false, [&](const ScoreTally& other, Eigen::Index size) {
-      return test_change(other, 0, part, size);
-    });
-    again(Question::units, false, change, [&](const ScoreTally& other, Eigen::Index size) {
-      return test_cells(other, 1, part, size);
-    });
-    again(Question::drift, units, change, [](const ScoreTally& other, Eigen::Index size) {
-      return test_change(other, 0, ScorePart::sensors, size);
-    });
+    const Source itself{log_.model, log_.rows};
+    std::optional<DriftCorrection> corrected;
+    if (drift) {
+      tell("the log without drift");
+      corrected =
+          correct_drift(log_.model, log_.rows, rows_before(out_.drift), options_.parallelism);
+    }
+    const Source steady = corrected ? Source{corrected->model, corrected->rows} : itself;
+    const ScorePart part =
+        drift && !corrected ? ScorePart::dynamics_beside_drift : ScorePart::dynamics;
+    again(Question::change, steady, units, false,
+          [&](const ScoreTally& other, const ScoreLayout& its) {
+            return test_change(other, 0, part, its);
+          });
+    again(Question::units, steady, false, change,
+          [&](const ScoreTally& other, const ScoreLayout& its) {
+            return test_cells(other, 1, part, its);
+          });
+    again(Question::drift, itself, units, change,
+          [](const ScoreTally& other, const ScoreLayout& its) {
+            return test_change(other, 0, ScorePart::sensors, its);
+          });
+  }
+
+  [[nodiscard]] std::size_t rows_before(const ScoreTest& test) const {
+    return static_cast<std::size_t>(std::count_if(stretches_.of_row.begin(),
+                                                  stretches_.of_row.end(),
+                                                  [&](int cell) { return cell < test.split; }));
   }
 
   void locate() {
     tell("place of the change");
-    const auto before = std::count_if(stretches_.of_row.begin(), stretches_.of_row.end(),
-                                      [&](int cell) { return cell < out_.change.split; });
-    out_.change_point = locate_change(log_.model, log_.rows, static_cast<std::size_t>(before),
-                                      out_.fitted, options_.parallelism);
+    out_.change_point = locate_change(log_.model, log_.rows, rows_before(out_.change), out_.fitted,
+                                      options_.parallelism);
     const std::vector<std::size_t> order = log_.rows.in_order();
     const std::size_t places[] = {out_.change_point->rows_before, out_.change_point->lower,
                                   out_.change_point->upper};

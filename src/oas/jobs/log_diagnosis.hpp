@@ -12,6 +12,7 @@
 #include "oas/core/parallel.hpp"
 #include "oas/estimation/diagnosis/change_point.hpp"
 #include "oas/estimation/diagnosis/diagnosed_rows.hpp"
+#include "oas/estimation/diagnosis/drift_correction.hpp"
 #include "oas/estimation/diagnosis/reading_ranks.hpp"
 #include "oas/estimation/diagnosis/row_timing.hpp"
 #include "oas/estimation/diagnosis/score_tests.hpp"
@@ -48,8 +49,8 @@ struct DiagnosedLog {
   std::function<std::string(double)> place_text;
 };
 
-/// Reads all files; each starts a run. Units of several files are told apart by their names, or by
-/// the file where there are none. Throws as LogReader does.
+/// Reads all files; each starts a run. Units of one name in several files are one unit; runs that
+/// have numbers or no names are told apart by their file. Throws as LogReader does.
 [[nodiscard]] DiagnosedLog read_diagnosed_log(const AnyModel& model,
                                               std::span<const std::string> paths,
                                               const LogOptions& options = {});
@@ -121,8 +122,8 @@ struct LogDiagnosis {
 [[nodiscard]] const char* diagnosis_question(DiagnosisQuestion question);
 
 /// Fills in text and power of all answers.
-void put_into_words(const DiagnosedLog& log, const ScoreTally& tally, Eigen::Index dynamics,
-                    const std::vector<DynamicsCoordinate>& coordinates, LogDiagnosis& diagnosis);
+void put_into_words(const DiagnosedLog& log, const ScoreTally& tally, const ScoreLayout& layout,
+                    LogDiagnosis& diagnosis);
 
 /// All of it, "oas-diagnosis/1".
 [[nodiscard]] nlohmann::ordered_json diagnosis_to_json(const Pomdp& model,

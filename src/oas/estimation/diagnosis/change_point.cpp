@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace oas {
@@ -78,6 +79,7 @@ class Grouping {
   static bool assign(const std::vector<std::vector<double>>& fits, UnitGroups& groups) {
     bool changed = false;
     groups.log_likelihood_gain = 0.0;
+    groups.margin.assign(groups.of_unit.size(), std::numeric_limits<double>::infinity());
     for (std::size_t u = 0; u < groups.of_unit.size(); ++u) {
       int best = groups.of_unit[u];
       for (std::size_t g = 0; g < fits.size(); ++g) {
@@ -85,6 +87,11 @@ class Grouping {
       }
       changed = changed || best != groups.of_unit[u];
       groups.of_unit[u] = best;
+      for (std::size_t g = 0; g < fits.size(); ++g) {
+        if (static_cast<int>(g) == best) continue;
+        const double lead = fits[static_cast<std::size_t>(best)][u] - fits[g][u];
+        groups.margin[u] = std::min(groups.margin[u], lead);
+      }
       groups.log_likelihood_gain += fits[static_cast<std::size_t>(best)][u];
     }
     return changed;

@@ -27,6 +27,7 @@ struct ChangePoint {
 struct UnitGroups {
   std::vector<int> of_unit;  ///< group of each, numbered in the order of their first units
   std::vector<FittedDynamics> dynamics;
+  std::vector<double> margin;        ///< [unit]: log-likelihood above that of the next best group
   double log_likelihood_gain = 0.0;  ///< over one model for all units
   bool clear = false;  ///< worth their parameters: the gain exceeds what groups of noise would have
 };

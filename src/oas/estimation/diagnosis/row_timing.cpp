@@ -74,6 +74,61 @@ std::string why_no_reaction(const AnyModel& model, const SensorDirections& senso
   return {};
 }
 
+// [row]: the state that its reading speaks for most; S where nothing was read.
+std::vector<int> likeliest_states(const AnyModel& model, const DiagnosedRows& rows) {
+  const auto n = static_cast<std::size_t>(chain_of(model).num_states());
+  const auto* finite = std::get_if<Pomdp>(&model);
+  std::vector<int> out(rows.size(), static_cast<int>(n));
+  std::vector<double> likelihood(n);
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    if (rows.observations[t] == kMissing) continue;
+    for (std::size_t s = 0; s < n; ++s) {
+      likelihood[s] =
+          finite != nullptr
+              ? finite->sensors()(rows.actions[t], State{static_cast<int>(s)}, rows.observations[t])
+              : rows.likelihoods[t * n + s];
+    }
+    out[t] = static_cast<int>(std::max_element(likelihood.begin(), likelihood.end()) -
+                              likelihood.begin());
+  }
+  return out;
+}
+
+// [row]: log P(action | the row before and, if so, this row's own reading), learned on the way.
+std::vector<double> log_actions(const AnyModel& model, const DiagnosedRows& rows,
+                                const std::vector<int>& seen, bool with_own) {
+  const auto actions = static_cast<std::size_t>(chain_of(model).num_actions());
+  const auto readings = static_cast<std::size_t>(chain_of(model).num_states()) + 1;
+  std::vector<double> counts((actions + 1) * readings * readings * actions, 0.5);
+  std::vector<double> logs(rows.size());
+  std::size_t run = 0;
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    const bool starts = run < rows.run_starts.size() && rows.run_starts[run] == t;
+    run += starts;
+    const std::size_t last = starts ? actions : static_cast<std::size_t>(rows.actions[t - 1]);
+    const auto before = starts ? readings - 1 : static_cast<std::size_t>(seen[t - 1]);
+    const auto own = with_own ? static_cast<std::size_t>(seen[t]) : 0;
+    double* const cell = counts.data() + ((last * readings + before) * readings + own) * actions;
+    const auto a = static_cast<std::size_t>(rows.actions[t]);
+    logs[t] = std::log(cell[a] / std::accumulate(cell, cell + actions, 0.0));
+    cell[a] += 1.0;
+  }
+  return logs;
+}
+
+// [row]: what `before` gains by letting actions depend on their own row's reading; 0 if nothing.
+std::vector<double> own_reading_gain(const AnyModel& model, const DiagnosedRows& rows) {
+  std::vector<double> gain(rows.size(), 0.0);
+  const auto* real = std::get_if<ContinuousPomdp>(&model);
+  if ((real != nullptr && !real->has_sensors()) || !action_free_sensors(model)) return gain;
+  const std::vector<int> seen = likeliest_states(model, rows);
+  gain = log_actions(model, rows, seen, true);
+  const std::vector<double> without = log_actions(model, rows, seen, false);
+  for (std::size_t t = 0; t < gain.size(); ++t) gain[t] -= without[t];
+  if (std::accumulate(gain.begin(), gain.end(), 0.0) <= 0.0) gain.assign(gain.size(), 0.0);
+  return gain;
+}
+
 }  // namespace
 
 double TimingTest::p_value_of_other() const {
@@ -107,7 +162,9 @@ TimingTest test_timing(const AnyModel& model, const DiagnosedRows& rows,
   }
   std::vector<double> differences = log_predictions(other, rows, test.other.transition);
   const std::vector<double> own = log_predictions(model, rows, fitted.transition);
-  for (std::size_t t = 0; t < own.size(); ++t) differences[t] -= own[t];
+  const std::vector<double> gain = own_reading_gain(model, rows);
+  const double sign = chain_of(model).timing() == Timing::before ? -1.0 : 1.0;
+  for (std::size_t t = 0; t < own.size(); ++t) differences[t] += sign * gain[t] - own[t];
   test.difference = std::accumulate(differences.begin(), differences.end(), 0.0);
   const double mean = test.difference / static_cast<double>(own.size());
   const std::size_t length = std::max(kShortestStretch, own.size() / kStretches);

@@ -59,6 +59,16 @@ ScoreWalk::ScoreWalk(const AnyModel& model, const DiagnosedRows& rows, const Str
   scratch_.resize(filter_.size());
 }
 
+std::vector<int> ScoreWalk::rows_of_dynamics() const {
+  const int states = chain_.num_states();
+  const int rows = chain_.num_actions() * states;
+  std::vector<int> of;
+  for (const DynamicsCoordinate& one : coordinates_) {
+    of.push_back(one.stratum * rows + static_cast<int>(one.entry) / states);
+  }
+  return of;
+}
+
 // What other readings would have said.
 void ScoreWalk::score_others(Action action, Rng& rng) {
   if (!sensors_.can_draw()) {

@@ -57,6 +57,8 @@ class ScoreWalk {
 
   [[nodiscard]] const std::vector<DynamicsCoordinate>& dynamics() const { return coordinates_; }
   [[nodiscard]] Eigen::Index size() const { return filter_.size(); }
+  /// [coordinate of the dynamics]: number of its row of T, over all strata.
+  [[nodiscard]] std::vector<int> rows_of_dynamics() const;
 
   /// Calls `receive` for each row with a reading that can happen, in the order of the log.
   void run(std::uint64_t seed, const std::function<void(const ScoredRow&)>& receive);
