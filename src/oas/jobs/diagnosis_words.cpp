@@ -111,16 +111,15 @@ class Words {
   }
 
   void sensors(DiagnosisAnswer& one) const {
-    one.text = one.found ? "No: " : "Nothing speaks against it: ";
+    one.text = one.found ? "No: " : "Nothing speaks against it. Worst: ";
     if (out_.reading_fit) {
       const ReadingFit::Part& worst = out_.reading_fit->worst();
-      const bool together = worst.name.starts_with("all");
-      one.text += fmt::format("{} {}{}, correlation of neighbours {:+.3f}.", worst.name,
-                              together ? "are off"
-                                       : fmt::format("is off by {:+.3f} standard "
-                                                     "deviations of what was predicted",
-                                                     worst.shift),
-                              together ? " (their joint density)" : "", worst.dependence);
+      const std::string off =
+          worst.name.starts_with("all")
+              ? "the joint density of all components"
+              : fmt::format("{}, off by {:+.3f} standard deviations of what was predicted",
+                            worst.name, worst.shift);
+      one.text += fmt::format("{}, correlation of neighbours {:+.3f}.", off, worst.dependence);
       one.power = fmt::format("a shift of all readings by {:.2g} standard deviations",
                               out_.reading_fit->smallest_shift(strict_, kPower));
       return;

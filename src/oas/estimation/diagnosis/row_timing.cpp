@@ -74,44 +74,91 @@ std::string why_no_reaction(const AnyModel& model, const SensorDirections& senso
   return {};
 }
 
-// [row]: the state that its reading speaks for most; S where nothing was read.
-std::vector<int> likeliest_states(const AnyModel& model, const DiagnosedRows& rows) {
+// [row]: a coarse reading, and how many there are with "nothing was read", the last: the
+// observation where there are few, else the state that is likeliest by it, and how clearly.
+struct CoarseReadings {
+  std::vector<std::size_t> of_row;
+  std::size_t count = 0;
+};
+
+CoarseReadings coarse_readings(const AnyModel& model, const DiagnosedRows& rows) {
+  constexpr int kFewObservations = 16;
   const auto n = static_cast<std::size_t>(chain_of(model).num_states());
   const auto* finite = std::get_if<Pomdp>(&model);
-  std::vector<int> out(rows.size(), static_cast<int>(n));
+  const bool few = finite != nullptr && finite->num_observations() <= kFewObservations;
+  CoarseReadings out;
+  out.count = 1 + (few ? static_cast<std::size_t>(finite->num_observations()) : 3 * n);
+  out.of_row.assign(rows.size(), out.count - 1);
   std::vector<double> likelihood(n);
   for (std::size_t t = 0; t < rows.size(); ++t) {
-    if (rows.observations[t] == kMissing) continue;
-    for (std::size_t s = 0; s < n; ++s) {
-      likelihood[s] =
-          finite != nullptr
-              ? finite->sensors()(rows.actions[t], State{static_cast<int>(s)}, rows.observations[t])
-              : rows.likelihoods[t * n + s];
+    const Observation seen = rows.observations[t];
+    if (seen == kMissing) continue;
+    if (few) {
+      out.of_row[t] = static_cast<std::size_t>(seen);
+      continue;
     }
-    out[t] = static_cast<int>(std::max_element(likelihood.begin(), likelihood.end()) -
-                              likelihood.begin());
+    for (std::size_t s = 0; s < n; ++s) {
+      likelihood[s] = finite != nullptr
+                          ? finite->sensors()(rows.actions[t], State{static_cast<int>(s)}, seen)
+                          : rows.likelihoods[t * n + s];
+    }
+    const auto best = std::max_element(likelihood.begin(), likelihood.end());
+    const double share = *best / std::accumulate(likelihood.begin(), likelihood.end(), 0.0);
+    const std::size_t clearly = share > 0.95 ? 2 : share > 0.7 ? 1 : 0;
+    out.of_row[t] = 3 * static_cast<std::size_t>(best - likelihood.begin()) + clearly;
   }
   return out;
 }
 
+// Probabilities of actions by counts so far in a context; three sizes of context, weighted by how
+// well they have done.
+class ActionPredictor {
+ public:
+  ActionPredictor(std::size_t actions, std::size_t contexts)
+      : actions_(actions), counts_(contexts * actions, 0.5) {}
+
+  double update(std::size_t context, std::size_t action) {
+    double* const cell = counts_.data() + context * actions_;
+    const double probability = cell[action] / std::accumulate(cell, cell + actions_, 0.0);
+    cell[action] += 1.0;
+    return probability;
+  }
+
+ private:
+  std::size_t actions_;
+  std::vector<double> counts_;
+};
+
 // [row]: log P(action | the row before and, if so, this row's own reading), learned on the way.
 std::vector<double> log_actions(const AnyModel& model, const DiagnosedRows& rows,
-                                const std::vector<int>& seen, bool with_own) {
+                                const CoarseReadings& seen, bool with_own) {
   const auto actions = static_cast<std::size_t>(chain_of(model).num_actions());
-  const auto readings = static_cast<std::size_t>(chain_of(model).num_states()) + 1;
-  std::vector<double> counts((actions + 1) * readings * readings * actions, 0.5);
+  const std::size_t readings = seen.count;
+  std::vector<ActionPredictor> predictors = {{actions, readings},
+                                             {actions, readings * (actions + 1)},
+                                             {actions, readings * (actions + 1) * readings}};
+  std::vector<double> weights(predictors.size(), 1.0);
   std::vector<double> logs(rows.size());
   std::size_t run = 0;
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const bool starts = run < rows.run_starts.size() && rows.run_starts[run] == t;
     run += starts;
     const std::size_t last = starts ? actions : static_cast<std::size_t>(rows.actions[t - 1]);
-    const auto before = starts ? readings - 1 : static_cast<std::size_t>(seen[t - 1]);
-    const auto own = with_own ? static_cast<std::size_t>(seen[t]) : 0;
-    double* const cell = counts.data() + ((last * readings + before) * readings + own) * actions;
-    const auto a = static_cast<std::size_t>(rows.actions[t]);
-    logs[t] = std::log(cell[a] / std::accumulate(cell, cell + actions, 0.0));
-    cell[a] += 1.0;
+    const std::size_t before = starts ? readings - 1 : seen.of_row[t - 1];
+    const std::size_t own = with_own ? seen.of_row[t] : 0;
+    const std::size_t contexts[] = {own, own * (actions + 1) + last,
+                                    (own * (actions + 1) + last) * readings + before};
+    double mixed = 0.0;
+    double total = 0.0;
+    for (std::size_t m = 0; m < predictors.size(); ++m) {
+      const double probability =
+          predictors[m].update(contexts[m], static_cast<std::size_t>(rows.actions[t]));
+      total += weights[m];
+      weights[m] *= probability;
+      mixed += weights[m];
+    }
+    logs[t] = std::log(mixed / total);
+    for (double& weight : weights) weight /= mixed;
   }
   return logs;
 }
@@ -121,7 +168,7 @@ std::vector<double> own_reading_gain(const AnyModel& model, const DiagnosedRows&
   std::vector<double> gain(rows.size(), 0.0);
   const auto* real = std::get_if<ContinuousPomdp>(&model);
   if ((real != nullptr && !real->has_sensors()) || !action_free_sensors(model)) return gain;
-  const std::vector<int> seen = likeliest_states(model, rows);
+  const CoarseReadings seen = coarse_readings(model, rows);
   gain = log_actions(model, rows, seen, true);
   const std::vector<double> without = log_actions(model, rows, seen, false);
   for (std::size_t t = 0; t < gain.size(); ++t) gain[t] -= without[t];

@@ -15,7 +15,7 @@ struct TimingTest {
   /// fit it best, and the standard error of the difference from stretches of rows. Actions count
   /// too: an action that was chosen with the row's own reading tells something about it, which
   /// `after` would take for an effect of the action. So `before` may explain actions by the row's
-  /// own reading, all timings by the row before (a table with half a count in each cell, learned on
+  /// own reading, all timings by the row before (tables with half a count in each cell, learned on
   /// the way: Krichevsky and Trofimov 1981).
   double difference = 0.0;
   double standard_error = 0.0;

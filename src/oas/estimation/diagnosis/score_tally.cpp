@@ -41,6 +41,7 @@ void ScoreTally::add(const ScoredRow& row) {
     sums_[c].row(cell) += row.score.transpose();
     information_[c][static_cast<std::size_t>(cell)] += square_;
   }
+  ++count_;
   rows_.push_back(row.row);
   double sum = 0.0;
   for (Eigen::Index j = 0; j < row.others.rows(); ++j) {

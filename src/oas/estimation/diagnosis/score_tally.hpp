@@ -34,6 +34,7 @@ class ScoreTally {
   void finish() { flush(); }
 
   [[nodiscard]] int replicates() const { return replicates_; }
+  [[nodiscard]] std::int64_t rows() const { return count_; }
   [[nodiscard]] int cells(std::size_t cut) const { return cuts_[cut].count; }
   [[nodiscard]] const Matrix& sums(std::size_t cut) const { return sums_[cut]; }
   /// Of one cell: Σ E[score scoreᵀ | rows before].
@@ -60,6 +61,7 @@ class ScoreTally {
   std::vector<std::vector<Matrix>> information_;  // [cut][cell]
   std::vector<std::vector<double>> drawn_;        // [cut][replicate][cell][coordinate]
   Matrix square_;
+  std::int64_t count_ = 0;
   // Rows that the replicates have not drawn yet.
   std::vector<std::size_t> rows_;
   std::vector<std::size_t> ends_;  // of their other readings

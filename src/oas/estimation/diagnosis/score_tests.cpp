@@ -11,18 +11,23 @@ namespace oas {
 
 namespace {
 
-constexpr double kLeastInformation = 4.0;  // a standard error of 1/2, where 1 is all there is
-constexpr double kTrim = 0.05;             // share of the information beside a split
-constexpr double kSmallestCell = 0.1;      // of the mean one, in the weight of a cell
+// Of a direction, where a departure of 1 is all there is: a standard error of 1/5. With less, even
+// that could not be shown, and scores are far from linear over what may be true.
+constexpr double kLeastInformation = 25.0;
+constexpr double kLeastVariance = 4.0;  // of a sum that nothing was fitted to
+constexpr double kTrim = 0.15;          // share of the information beside a split, at least
+constexpr double kMostTrim = 0.25;
+constexpr double kRowsBeside = 3.0;    // rows beside a split for each direction, at least
+constexpr double kSmallestCell = 0.1;  // of the mean one, in the weight of a cell
 
 // Λ^(-1/2) Qᵀ of the directions with enough information.
-Matrix whitening(const Matrix& information) {
+Matrix whitening(const Matrix& information, double least = kLeastInformation) {
   if (information.size() == 0) return {0, information.cols()};
   const SymmetricEigen eigen = symmetric_eigen(information);
   std::vector<Eigen::Index> kept;
   const double most = eigen.values.size() > 0 ? eigen.values(eigen.values.size() - 1) : 0.0;
   for (Eigen::Index i = 0; i < eigen.values.size(); ++i) {
-    if (eigen.values(i) >= std::max(kLeastInformation, 1e-10 * most)) kept.push_back(i);
+    if (eigen.values(i) >= std::max(least, 1e-10 * most)) kept.push_back(i);
   }
   Matrix basis(static_cast<Eigen::Index>(kept.size()), information.cols());
   for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -157,24 +162,26 @@ class WhitenedCells {
   std::vector<std::vector<double>> share_;
 };
 
-std::vector<double> split_path(const Matrix& cells, const std::vector<double>& share) {
+std::vector<double> split_path(const Matrix& cells, const std::vector<double>& share, double trim) {
   std::vector<double> path(share.size(), 0.0);
   Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(cells.cols());
   double before = 0.0;
   for (std::size_t c = 0; c < share.size(); ++c) {
     sum += cells.row(static_cast<Eigen::Index>(c));
     before += share[c];
-    if (before < kTrim || before > 1.0 - kTrim) continue;
+    if (before < trim || before > 1.0 - trim) continue;
     path[c] = sum.squaredNorm() / (before * (1.0 - before));
   }
   return path;
 }
 
+// Weighted alike: what a cell knows depends on what happened in it (a unit that fails early tells
+// little), so dividing by it would not leave the mean where it is.
 std::vector<double> cell_parts(const Matrix& cells, const std::vector<double>& share) {
   std::vector<double> parts(share.size(), 0.0);
-  const double least = kSmallestCell / static_cast<double>(share.size());
   for (std::size_t c = 0; c < share.size(); ++c) {
-    parts[c] = cells.row(static_cast<Eigen::Index>(c)).squaredNorm() / std::max(share[c], least);
+    parts[c] =
+        cells.row(static_cast<Eigen::Index>(c)).squaredNorm() * static_cast<double>(share.size());
   }
   return parts;
 }
@@ -266,10 +273,17 @@ double ScoreTest::noncentrality_of(Eigen::Index coordinate, double level, double
 ScoreTest test_change(const ScoreTally& tally, std::size_t cut, ScorePart part,
                       const ScoreLayout& layout) {
   const WhitenedCells whitened(tally, cut, part, layout);
-  ScoreTest test = run_test(tally, cut, whitened, 1.0, split_path, largest_of);
+  const double size = whitened.blocks().empty() ? 0.0 : whitened.blocks().front().dimensions;
+  const double trim =
+      std::clamp(kRowsBeside * size / static_cast<double>(std::max<std::int64_t>(tally.rows(), 1)),
+                 kTrim, kMostTrim);
+  const auto path_of = [trim](const Matrix& cells, const std::vector<double>& share) {
+    return split_path(cells, share, trim);
+  };
+  ScoreTest test = run_test(tally, cut, whitened, 1.0, path_of, largest_of);
   if (!test.tested()) return test;
   for (std::size_t b = 0; b < test.blocks.size(); ++b) {
-    const std::vector<double> path = split_path(whitened(b, tally.sums(cut)), whitened.share(b));
+    const std::vector<double> path = path_of(whitened(b, tally.sums(cut)), whitened.share(b));
     for (std::size_t c = 0; c < path.size(); ++c) {
       test.path[c] = std::max(test.path[c], evidence(path[c], test.blocks[b].degrees));
     }
@@ -288,7 +302,7 @@ ScoreTest test_cells(const ScoreTally& tally, std::size_t cut, ScorePart part,
 }
 
 ScoreTest test_sum(const ScoreTally& tally) {
-  const Matrix basis = whitening(tally.information());
+  const Matrix basis = whitening(tally.information(), kLeastVariance);
   ScoreTest test;
   test.dimensions = static_cast<int>(basis.rows());
   if (test.dimensions == 0) return test;

@@ -57,14 +57,16 @@ struct ScoreLayout {
 
 /// Did the scores change from cell to cell of a cut, in the order of the cells? With W the running
 /// sum of the scores of a block, whitened by their information, and τ the share of the information,
-/// ‖W‖²/(τ(1-τ)) over 0.05 <= τ <= 0.95 is the Lagrange multiplier statistic of Andrews (1993)
+/// ‖W‖²/(τ(1-τ)) over 0.15 <= τ <= 0.85 (in short logs less, so that there are three rows for each
+/// direction beside a split) is the Lagrange multiplier statistic of Andrews (1993)
 /// where information comes evenly; its chi-square tail is the evidence of that block at that place.
 /// That the dynamics were fitted to the same rows is allowed for, in replicates as in the log, to
 /// first order: S - I_cell,T I_TT⁻¹ S_T.
 [[nodiscard]] ScoreTest test_change(const ScoreTally& tally, std::size_t cut, ScorePart part,
                                     const ScoreLayout& layout);
 
-/// Do the cells of a cut differ? Of each block Σ ‖W_cell‖²/τ_cell.
+/// Do the cells of a cut differ? Of each block cells · Σ ‖W_cell‖², the locally best test of cells
+/// that differ at random.
 [[nodiscard]] ScoreTest test_cells(const ScoreTally& tally, std::size_t cut, ScorePart part,
                                    const ScoreLayout& layout);
 

@@ -54,6 +54,8 @@ class ScoreWalk {
   /// All must outlive it.
   ScoreWalk(const AnyModel& model, const DiagnosedRows& rows, const StratifiedFit& fit,
             const SensorDirections& sensors);
+  ScoreWalk(AnyModel&& model, const DiagnosedRows& rows, const StratifiedFit& fit,
+            const SensorDirections& sensors) = delete;
 
   [[nodiscard]] const std::vector<DynamicsCoordinate>& dynamics() const { return coordinates_; }
   [[nodiscard]] Eigen::Index size() const { return filter_.size(); }

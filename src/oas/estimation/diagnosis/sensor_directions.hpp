@@ -35,7 +35,9 @@ class SensorDirections {
   static constexpr int kMost = 48;
   static constexpr Eigen::Index kDraws = 16;
 
+  /// Both must outlive it.
   SensorDirections(const AnyModel& model, const DiagnosedRows& rows);
+  SensorDirections(AnyModel&& model, const DiagnosedRows& rows) = delete;
   ~SensorDirections();
   SensorDirections(const SensorDirections&) = delete;
   SensorDirections& operator=(const SensorDirections&) = delete;
