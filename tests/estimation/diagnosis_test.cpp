@@ -38,6 +38,7 @@ struct Story {
   bool odd_units_differ = false;  // and those of every second unit
   std::size_t drift = 1 << 30;    // readings of state 0 from here on are those of state 1
   double drifted = 0.0;           // with this probability
+  double lost = 0.0;              // and reading 2 is given as 1 with this one
 };
 
 DiagnosedRows tell(const Story& story, int units, std::size_t steps, std::uint64_t seed) {
@@ -54,8 +55,9 @@ DiagnosedRows tell(const Story& story, int units, std::size_t steps, std::uint64
     for (std::size_t t = 0; t < steps; ++t) {
       const auto read = [&] {
         const bool off = t >= story.drift && state == 0 && rng.uniform() < story.drifted;
-        return sample_categorical(model.sensors().distribution(Action{0}, State{off ? 1 : state}),
-                                  rng);
+        const int got = sample_categorical(
+            model.sensors().distribution(Action{0}, State{off ? 1 : state}), rng);
+        return got == 2 && t >= story.drift && rng.uniform() < story.lost ? 1 : got;
       };
       const bool different = t >= story.change || (story.odd_units_differ && u % 2 == 1);
       const TransitionModel& moves = different ? kOther : kSteady;
@@ -215,7 +217,7 @@ TEST(Diagnosis, FindsWhatIsThereAndNothingElse) {
 
   Story drifting;
   drifting.drift = 300;
-  drifting.drifted = 0.5;
+  drifting.lost = 0.3;
   EXPECT_LE(run_tests(tell(drifting, 10, 600, 3), Timing::before, 1).drift.p_value, 0.01);
 }
 

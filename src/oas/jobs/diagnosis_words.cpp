@@ -98,10 +98,18 @@ class Words {
   [[nodiscard]] bool found(Question question) const { return out_.answer(question).found; }
 
   void reading_first(DiagnosisAnswer& one) const {
-    one.text = one.found
-                   ? "The action depends on the row's own reading: the rows are reading-first."
-                   : "No dependence of the action on the row's own reading was found: before, or "
-                     "the log cannot tell.";
+    const bool after_too = !out_.timing.impossible && out_.timing.p_value_of_other() > out_.level;
+    if (!one.found) {
+      one.text =
+          "No dependence of the action on the row's own reading was found: before, or the log "
+          "cannot tell.";
+    } else if (after_too) {
+      one.text =
+          "The action and the row's own reading depend on each other: the rows are reading-first, "
+          "or of timing after. The log cannot tell which.";
+    } else {
+      one.text = "The action depends on the row's own reading: the rows are reading-first.";
+    }
     if (one.found && (found(Question::sensors) || found(Question::drift))) {
       one.text += " But sensors that do not fit may look the same: settle that first.";
     }

@@ -14,6 +14,7 @@ namespace {
 // Of a direction, where a departure of 1 is all there is: a standard error of 1/5. With less, even
 // that could not be shown, and scores are far from linear over what may be true.
 constexpr double kLeastInformation = 25.0;
+constexpr double kLeastFitted = 4.0;    // of a direction in which the dynamics were fitted
 constexpr double kLeastVariance = 4.0;  // of a sum that nothing was fitted to
 constexpr double kTrim = 0.15;          // share of the information beside a split, at least
 constexpr double kMostTrim = 0.25;
@@ -50,7 +51,8 @@ Efficient efficient(const Matrix& total, Eigen::Index first, Eigen::Index count,
   Efficient out{Matrix::Zero(count, size), total.block(first, first, count, count)};
   out.map.middleCols(first, count).setIdentity();
   if (other_count == 0 || count == 0) return out;
-  const Matrix basis = whitening(total.block(other_first, other_first, other_count, other_count));
+  const Matrix basis =
+      whitening(total.block(other_first, other_first, other_count, other_count), kLeastFitted);
   const Matrix across = total.block(first, other_first, count, other_count);
   const Matrix regression = across * basis.transpose() * basis;
   out.map.middleCols(other_first, other_count) = -regression;
@@ -106,7 +108,7 @@ class WhitenedCells {
       : dynamics_(layout.dynamics), recentred_(part != ScorePart::dynamics) {
     const Matrix total = tally.information();
     const Efficient scores = part_of(total, part, dynamics_);
-    fitted_ = whitening(total.topLeftCorner(dynamics_, dynamics_));
+    fitted_ = whitening(total.topLeftCorner(dynamics_, dynamics_), kLeastFitted);
     for (ScoreBlock& block : blocks_of(part, layout, scores.map.rows())) {
       const Matrix own =
           rows_of(rows_of(scores.information, block.coordinates).transpose(), block.coordinates);
