@@ -161,6 +161,7 @@ void add_problem(CLI::App& app);
 void add_check(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_calibrate(CLI::App& app);
+void add_diagnose(CLI::App& app);
 void add_estimate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);

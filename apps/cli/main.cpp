@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   add_estimate(app);
   add_compare(app);
   add_convert(app);
+  add_diagnose(app);
   add_discretise(app);
   add_filter(app);
   add_forecast(app);

@@ -38,6 +38,7 @@ void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& r
       if (!block.rows.rewards.empty()) run->rewards.push_back(block.rows.rewards[t]);
       append_part(block.readings, t, block.rows.size(), run->readings);
       append_part(block.likelihoods, t, block.rows.size(), run->likelihoods);
+      if (!block.times.empty()) run->times.push_back(block.times[t]);
       if (!block.known.empty()) run->known.push_back(block.known[t]);
       if (last < block.last_actions.size() && block.last_actions[last] == t) {
         run->last_action = true;

@@ -19,6 +19,7 @@ struct LoggedRun {
   std::vector<double> readings;     ///< [row][component], where observations are real-valued
   std::vector<double> likelihoods;  ///< [row][state], then or where states are known
   std::vector<State> known;         ///< which, -1: unknown; empty: not looked at
+  std::vector<double> times;        ///< empty: the log has none
   std::string name;                 ///< empty: the log gives none
   std::int64_t first_step = 0;      ///< not 0 where a unit goes on after a gap
   RunStart start;

@@ -59,6 +59,7 @@ void LogBlock::clear() {
   likelihoods.clear();
   last_actions.clear();
   known.clear();
+  times.clear();
 }
 
 RowBlock LogBlock::view() const {
@@ -96,6 +97,9 @@ class LogReader::Impl {
   }
   [[nodiscard]] long file_line_of(std::size_t row) const {
     return sorting_ ? sorted_->line_of(row) : first_line_ + static_cast<long>(row);
+  }
+  [[nodiscard]] std::string time_text(double time) const {
+    return parser_.time_column().text(time);
   }
   [[nodiscard]] long line() const { return parser_.line(); }
   [[nodiscard]] std::size_t rows_read() const { return rows_read_; }
@@ -245,6 +249,7 @@ bool LogReader::has_reward() const { return impl_->has(LogColumn::reward); }
 bool LogReader::has_state() const { return impl_->has(LogColumn::state); }
 bool LogReader::has_time() const { return impl_->has(LogColumn::time); }
 bool LogReader::has_likelihood() const { return impl_->has(LogColumn::likelihood); }
+std::string LogReader::time_text(double time) const { return impl_->time_text(time); }
 long LogReader::line_of(std::size_t row) const { return impl_->line_of(row); }
 long LogReader::line() const { return impl_->line(); }
 std::size_t LogReader::rows_read() const { return impl_->rows_read(); }

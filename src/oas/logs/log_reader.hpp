@@ -40,6 +40,8 @@ struct LogBlock {
   std::vector<std::size_t> last_actions;
   /// With LogOptions::known_states: the state that emitted the row's observation; -1: unknown.
   std::vector<State> known;
+  /// Of a log with a column `time`: each row's, dates in seconds since 1970.
+  std::vector<double> times;
 
   /// Empties the block and keeps its memory.
   void clear();
@@ -133,6 +135,8 @@ class LogReader {
   [[nodiscard]] bool has_state() const;
   [[nodiscard]] bool has_time() const;
   [[nodiscard]] bool has_likelihood() const;  ///< the log brings likelihoods, no readings
+  /// A time of the column `time` as people write it.
+  [[nodiscard]] std::string time_text(double time) const;
 
   /// The line of a row of the last block.
   [[nodiscard]] long line_of(std::size_t row) const;

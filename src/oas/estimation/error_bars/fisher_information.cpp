@@ -3,92 +3,53 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/diagnosis/score_filter.hpp"
 #include "oas/estimation/error_bars/detail/free_coordinates.hpp"
 
 namespace oas {
 
 namespace {
 
-// The belief and its derivatives by all coordinates.
+// The scores of the rows of one run.
 class Sensitivities {
  public:
   Sensitivities(const Pomdp& model, const TransitionModel& at, const detail::FreeCoordinates& free)
       : model_(model),
-        at_(at),
-        belief_(Eigen::Map<const Eigen::RowVectorXd>(model.start().data(), model.num_states())),
-        derivatives_(Matrix::Zero(free.size(), model.num_states())),
-        moved_(derivatives_),
+        filter_(model.num_states(), model.num_actions()),
         weights_(model.num_states()),
-        slope_(free.size()) {
-    const auto n = static_cast<std::size_t>(model.num_states());
-    by_action_.resize(static_cast<std::size_t>(model.num_actions()));
-    for (Eigen::Index i = 0; i < free.size(); ++i) {
-      const std::size_t row = free.entry(i) / n;
-      by_action_[row / n].push_back({i, static_cast<Eigen::Index>(row % n),
-                                     static_cast<Eigen::Index>(free.entry(i) % n),
-                                     static_cast<Eigen::Index>(free.reference(i) % n)});
-    }
+        score_(free.size()) {
+    filter_.add(at, free);
+    filter_.start(model.start());
   }
 
   // One row; ∂ log P(observation | before) goes to `score`.
   void step(Action action, Observation observation, Eigen::Ref<Eigen::RowVectorXd> score) {
-    if (model_.timing() == Timing::before) {
-      see(action, observation, score);
-      move(action);
-    } else {
-      move(action);
-      see(action, observation, score);
-    }
+    if (model_.timing() == Timing::after) filter_.move(0, action);
+    see(action, observation);
+    score = score_.transpose();
+    if (model_.timing() == Timing::before) filter_.move(0, action);
   }
 
  private:
-  struct Coordinate {
-    Eigen::Index index;
-    Eigen::Index state;
-    Eigen::Index next;
-    Eigen::Index reference;
-  };
-
-  void see(Action action, Observation observation, Eigen::Ref<Eigen::RowVectorXd> score) {
+  void see(Action action, Observation observation) {
     if (observation == kMissing) {
-      score.setZero();
+      score_.setZero();
       return;
     }
-    for (Eigen::Index s = 0; s < belief_.size(); ++s) {
+    for (Eigen::Index s = 0; s < weights_.size(); ++s) {
       weights_(s) = model_.sensors()(action, State{static_cast<int>(s)}, observation);
     }
-    const double probability = belief_.dot(weights_);
+    const double probability = filter_.slopes(weights_, score_);
     OAS_REQUIRE(probability > 0.0, "observation {} under action {} cannot happen in this model",
                 observation.value(), action.value());
-    slope_.noalias() = derivatives_ * weights_.transpose();
-    slope_ /= probability;
-    score = slope_.transpose();
-    belief_ = belief_.cwiseProduct(weights_) / probability;
-    weights_ /= probability;
-    derivatives_.array().rowwise() *= weights_.array();
-    derivatives_.noalias() -= slope_ * belief_;
-  }
-
-  void move(Action action) {
-    const auto matrix = at_.matrix(action);
-    moved_.noalias() = derivatives_ * matrix;
-    for (const Coordinate& one : by_action_[static_cast<std::size_t>(action)]) {
-      moved_(one.index, one.next) += belief_(one.state);
-      moved_(one.index, one.reference) -= belief_(one.state);
-    }
-    moved_.swap(derivatives_);
-    weights_.noalias() = belief_ * matrix;
-    belief_.swap(weights_);
+    filter_.see(weights_, no_sensors_, score_, probability);
   }
 
   const Pomdp& model_;
-  const TransitionModel& at_;
-  Eigen::RowVectorXd belief_;
-  Matrix derivatives_;  // coordinate × state
-  Matrix moved_;
+  ScoreFilter filter_;
   Eigen::RowVectorXd weights_;
-  Vector slope_;
-  std::vector<std::vector<Coordinate>> by_action_;
+  Vector score_;
+  Matrix no_sensors_;
 };
 
 }  // namespace

@@ -113,10 +113,13 @@ void SensorFitTest::add_cells(std::size_t index, SensorFit& fit) const {
   if (kept.empty()) return;
   const auto size = static_cast<Eigen::Index>(kept.size());
   Vector residual(size);
+  Vector departure(size);
   Matrix covariance(size, size);
+  const double even = group.observed.sum() / static_cast<double>(group.observed.size());
   for (Eigen::Index i = 0; i < size; ++i) {
     const Eigen::Index o = kept[static_cast<std::size_t>(i)];
     residual(i) = group.observed(o) - group.expected(o);
+    departure(i) = even - group.expected(o);
     for (Eigen::Index j = 0; j < size; ++j) {
       covariance(i, j) = group.covariance(o, kept[static_cast<std::size_t>(j)]);
     }
@@ -141,6 +144,8 @@ void SensorFitTest::add_cells(std::size_t index, SensorFit& fit) const {
     if (variance <= 1e-9 * eigen.values(size - 1)) continue;
     const double along = eigen.vectors.col(i).dot(residual);
     fit.statistic += along * along / variance;
+    const double towards = eigen.vectors.col(i).dot(departure);
+    fit.if_even += towards * towards / variance;
     fit.degrees += 1.0;
   }
 }

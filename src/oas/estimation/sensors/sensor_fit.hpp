@@ -32,6 +32,9 @@ struct SensorFit {
   /// statistic is smaller than that, so the test errs on the side of silence.
   double p_value = std::numeric_limits<double>::quiet_NaN();
   std::vector<Cell> worst;  ///< largest |z| first, at most five
+  /// How much the statistic would rise on average, were all readings drawn evenly from all
+  /// observations while the state is as it is; of a share ε of them ε² times that.
+  double if_even = 0.0;
 
   /// One line for people.
   [[nodiscard]] std::string brief(const Pomdp& model) const;

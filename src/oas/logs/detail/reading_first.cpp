@@ -12,7 +12,8 @@ ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model, bool kno
       states_(model.states()),
       observations_(model.observations()),
       evidence_(parser.evidence()),
-      has_names_(parser.has(LogColumn::run)) {
+      has_names_(parser.has(LogColumn::run)),
+      has_times_(parser.has(LogColumn::time)) {
   if (evidence_ == nullptr) first_sensor_ = model.first_observation();
   if (known_states) known_.emplace(model, evidence_ == nullptr);
 }
@@ -155,6 +156,7 @@ void ReadingFirst::add_row(LogBlock& block) {
   if (pending_) push_start(block);
   push_chosen(block);
   block.rows.observations.push_back(raw_.rows.observations[index_]);
+  if (!raw_.times.empty()) block.times.push_back(raw_.times[index_]);
   block.readings.insert(block.readings.end(), reading().begin(), reading().end());
   lines_.push_back(line_);
   add_likelihoods(block);
@@ -199,6 +201,7 @@ void ReadingFirst::add_last_action(LogBlock& block) {
   block.last_actions.push_back(block.rows.size());
   push_chosen(block);
   block.rows.observations.push_back(kMissing);
+  if (has_times_) block.times.push_back(chosen_.time);
   if (evidence_ != nullptr && !evidence_->brings_likelihoods()) {
     block.readings.insert(block.readings.end(), evidence_->columns().dimension, 0.0);
   }
@@ -211,6 +214,7 @@ void ReadingFirst::remember(const LogBlock& rows, std::size_t row) {
   chosen_.line = line_;
   chosen_.action = rows.rows.actions[row];
   if (!rows.rows.states.empty()) chosen_.state = rows.rows.states[row];
+  if (!rows.times.empty()) chosen_.time = rows.times[row];
   if (!rows.rows.rewards.empty()) chosen_.reward = rows.rows.rewards[row];  // NaN: unknown
   if (rows.rows.propensities.empty()) return;
   chosen_.propensity = rows.rows.propensities[row];

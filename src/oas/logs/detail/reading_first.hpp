@@ -44,6 +44,7 @@ class ReadingFirst {
     double propensity = 1.0;
     double reward = 0.0;
     State state{-1};
+    double time = 0.0;
     long line = 0;
   };
 
@@ -86,6 +87,7 @@ class ReadingFirst {
   };
   std::optional<Pending> pending_;
   bool has_names_ = false;
+  bool has_times_ = false;
   bool all_ = false;
   std::vector<long> lines_;
 };

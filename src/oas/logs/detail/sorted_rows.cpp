@@ -188,7 +188,10 @@ void SortedRows::add_row(LogBlock& block) {
   append_part(piece_.likelihoods, index_, rows, block.likelihoods);
   lines_.push_back(piece_.lines[index_]);
   last_action_ = piece_.rows.actions[index_];
-  if (!piece_.times.empty()) last_time_ = piece_.times[index_];
+  if (!piece_.times.empty()) {
+    last_time_ = piece_.times[index_];
+    block.times.push_back(last_time_);
+  }
   first_of_unit_ = gap_seen_ = false;
   ++index_;
   ++step_;
@@ -205,6 +208,9 @@ void SortedRows::add_gap_row(LogBlock& block) {
   block.readings.insert(block.readings.end(), piece_.readings.size() / rows, 0.0);
   block.likelihoods.insert(block.likelihoods.end(), piece_.likelihoods.size() / rows, 1.0);
   lines_.push_back(piece_.lines[index_]);
+  const double next = piece_.times[index_];
+  const double left = static_cast<double>(gap_left_) / static_cast<double>(steps_before());
+  block.times.push_back(next - (next - last_time_) * left);
   --gap_left_;
   ++step_;
   if (known_) complete(block);

@@ -1,0 +1,123 @@
+#include "oas/estimation/diagnosis/reading_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/non_central_chi_squared.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace oas {
+
+namespace {
+
+constexpr int kOrder = 4;
+
+// Orthonormal polynomials of degree 1 … 4 over evenly weighted places, [degree][place].
+Matrix rank_polynomials(int places) {
+  Matrix basis(kOrder + 1, places);
+  for (int k = 0; k <= kOrder; ++k) {
+    for (int i = 0; i < places; ++i) basis(k, i) = std::pow(2.0 * (i + 0.5) / places - 1.0, k);
+    for (int j = 0; j < k; ++j) {
+      basis.row(k) -= basis.row(k).dot(basis.row(j)) / places * basis.row(j);
+    }
+    basis.row(k) *= std::sqrt(places) / basis.row(k).norm();
+  }
+  return basis.bottomRows(kOrder);
+}
+
+}  // namespace
+
+const ReadingFit::Part& ReadingFit::worst() const {
+  return *std::min_element(parts.begin(), parts.end(), [](const Part& x, const Part& y) {
+    return x.p_value < y.p_value || (x.p_value == y.p_value && x.statistic > y.statistic);
+  });
+}
+
+double ReadingFit::smallest_shift(double level, double power) const {
+  const boost::math::chi_squared law(kDegrees);
+  const double critical = boost::math::quantile(
+      boost::math::complement(law, level / static_cast<double>(parts.size())));
+  const double needed =
+      boost::math::non_central_chi_squared::find_non_centrality(kDegrees, critical, 1.0 - power);
+  // A shift by δ moves the mean of an even rank by δ/(2√π), that of the first polynomial by √12 so.
+  return std::sqrt(needed / rows) * std::sqrt(std::numbers::pi / 3.0);
+}
+
+ReadingRanks::ReadingRanks(const DensitySensors& sensors, std::uint64_t seed)
+    : sensors_(sensors),
+      rng_({seed, 1, Role::estimation}),
+      own_(static_cast<std::size_t>(sensors.num_states())),
+      histograms_(static_cast<std::size_t>(sensors.dimension()) + (sensors.dimension() > 1 ? 1 : 0),
+                  std::vector<std::int64_t>(kPlaces, 0)),
+      last_(histograms_.size(), 0.0),
+      products_(histograms_.size(), 0.0) {}
+
+void ReadingRanks::enter(std::size_t part, int below, int equal) {
+  const int rank = below + static_cast<int>(rng_.below(static_cast<std::uint32_t>(equal) + 1));
+  ++histograms_[part][static_cast<std::size_t>(rank)];
+  const double centred = static_cast<double>(rank) - 0.5 * (kPlaces - 1);
+  products_[part] += has_last_ ? centred * last_[part] : 0.0;
+  last_[part] = centred;
+}
+
+void ReadingRanks::add(const ScoredRow& row, Action action, std::span<const double> reading,
+                       bool starts_run) {
+  const OtherReadings& others = row.readings;
+  if (starts_run) has_last_ = false;
+  const auto components = others.readings.cols();
+  for (Eigen::Index i = 0; i < components; ++i) {
+    const auto column = others.readings.col(i).array();
+    const double value = reading[static_cast<std::size_t>(i)];
+    enter(static_cast<std::size_t>(i), static_cast<int>((column < value).count()),
+          static_cast<int>((column == value).count()));
+  }
+  if (components > 1) {
+    const Vector densities = others.likelihoods * row.emitter.transpose();
+    sensors_.likelihood(action, reading, own_);  // the row's have lost a factor
+    const double own =
+        row.emitter.dot(Eigen::Map<const Eigen::RowVectorXd>(own_.data(), row.emitter.size()));
+    enter(static_cast<std::size_t>(components), static_cast<int>((densities.array() < own).count()),
+          static_cast<int>((densities.array() == own).count()));
+  }
+  rows_ += 1.0;
+  pairs_ += has_last_ ? 1.0 : 0.0;
+  has_last_ = true;
+}
+
+ReadingFit ReadingRanks::finish() const {
+  ReadingFit fit;
+  fit.rows = rows_;
+  if (rows_ == 0.0) return fit;
+  const Matrix polynomials = rank_polynomials(kPlaces);
+  const double variance = (kPlaces * kPlaces - 1.0) / 12.0;  // of a rank
+  const boost::math::chi_squared law(ReadingFit::kDegrees);
+  for (std::size_t p = 0; p < histograms_.size(); ++p) {
+    ReadingFit::Part part;
+    const bool together = p > 0 && p + 1 == histograms_.size();
+    part.name = together                 ? "all components together"
+                : histograms_.size() > 1 ? fmt::format("reading {}", p + 1)
+                                         : "reading";
+    part.histogram = histograms_[p];
+    Vector sums = Vector::Zero(kOrder);
+    double mean = 0.0;
+    for (int i = 0; i < kPlaces; ++i) {
+      const auto count = static_cast<double>(part.histogram[static_cast<std::size_t>(i)]);
+      sums += count * polynomials.col(i);
+      mean += count * (i - 0.5 * (kPlaces - 1)) / rows_;
+    }
+    part.statistic = sums.squaredNorm() / rows_;
+    if (pairs_ > 0.0) {
+      part.dependence = products_[p] / (pairs_ * variance);
+      part.statistic += pairs_ * part.dependence * part.dependence;
+    }
+    part.shift = 2.0 * std::sqrt(std::numbers::pi) * mean / kPlaces;
+    part.p_value = boost::math::cdf(boost::math::complement(law, part.statistic));
+    fit.parts.push_back(std::move(part));
+  }
+  fit.p_value = std::min(1.0, fit.worst().p_value * static_cast<double>(fit.parts.size()));
+  return fit;
+}
+
+}  // namespace oas

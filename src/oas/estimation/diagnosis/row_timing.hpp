@@ -1,0 +1,58 @@
+#pragma once
+
+#include <limits>
+
+#include "oas/estimation/diagnosis/diagnosed_rows.hpp"
+#include "oas/estimation/diagnosis/score_tests.hpp"
+
+namespace oas {
+
+/// Which state do the readings come from: that before the row's action, or that after it?
+struct TimingTest {
+  bool tested = false;
+  bool impossible = false;  ///< the rows cannot happen with the other timing
+  /// Log-likelihood with the other timing less that with the model's, each with the dynamics that
+  /// fit it best, and the standard error of the difference from stretches of rows. Actions count
+  /// too: an action that was chosen with the row's own reading tells something about it, which
+  /// `after` would take for an effect of the action. So `before` may explain actions by the row's
+  /// own reading, all timings by the row before (tables with half a count in each cell, learned on
+  /// the way: Krichevsky and Trofimov 1981).
+  double difference = 0.0;
+  double standard_error = 0.0;
+  /// P-value of "the model's timing is right" against the other one. Both have the same number of
+  /// parameters (Vuong 1989); never below exp(-difference), which bounds how often a true model
+  /// loses by so much to another one.
+  double p_value = std::numeric_limits<double>::quiet_NaN();
+  FittedDynamics other;  ///< the dynamics with the other timing
+
+  /// The other way round: "the other timing is right", against the model's.
+  [[nodiscard]] double p_value_of_other() const;
+};
+
+/// The same model with the other timing, without dynamics and rewards.
+[[nodiscard]] AnyModel with_other_timing(const AnyModel& model);
+
+/// `fitted` to the rows with the model's timing. Not tested where states are known, since they
+/// are read with the timing.
+[[nodiscard]] TimingTest test_timing(const AnyModel& model, const DiagnosedRows& rows,
+                                     const FittedDynamics& fitted, Parallelism parallelism);
+
+/// Do actions depend on the reading of their own row, given the rows before? Then it was read first
+/// and the action chosen with it. With b the belief before the row and b' that after its reading,
+/// the sum over rows of (1[a_t = a] - share of a) (b'(s) - b(s)) has mean 0 in timing `before` when
+/// the action was chosen first, whatever else it depends on; replicates draw the reading anew.
+/// Needs timing `before`, sensors that do not depend on the action, several actions that occur, and
+/// readings that can be drawn: else it is not tested.
+struct ReactionTest {
+  ScoreTest test;
+  std::string why_not;  ///< it was not tested
+  /// The smallest difference of P(state | reading) - P(state) between the rows of an action and all
+  /// rows that is shown with probability `power` at a level, over actions and states.
+  [[nodiscard]] double smallest(double level, double power) const;
+  std::vector<double> unit_information;  ///< of (action, state): information about that difference
+};
+[[nodiscard]] ReactionTest test_reaction(const AnyModel& model, const DiagnosedRows& rows,
+                                         const FittedDynamics& fitted, int replicates,
+                                         std::uint64_t seed, Parallelism parallelism);
+
+}  // namespace oas

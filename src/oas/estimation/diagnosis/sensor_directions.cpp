@@ -1,0 +1,233 @@
+#include "oas/estimation/diagnosis/sensor_directions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/core/sampling.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr int kMomentPoints = 1024;
+
+bool same_for_all_actions(const ObservationModel& sensors) {
+  for (Action a{1}; a < sensors.num_actions(); ++a) {
+    if (sensors.matrix(a) != sensors.matrix(Action{0})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct SensorDirections::Finite {
+  struct Direction {
+    int action;     // -1: all
+    Matrix change;  // [observation][state]
+  };
+  const Pomdp& model;
+  std::vector<Direction> directions;
+
+  // Of direction i, for an action and an observation; null: it does not concern them.
+  [[nodiscard]] const double* slope(std::size_t i, Action action, Eigen::Index o) const {
+    const Direction& one = directions[i];
+    return one.action < 0 || one.action == action.value() ? one.change.row(o).data() : nullptr;
+  }
+};
+
+struct SensorDirections::Real {
+  struct Moments {
+    double mean = 0.0;
+    double sd = 0.0;
+  };
+  const ContinuousPomdp& model;
+  std::vector<Moments> moments;  // [action][state][component]
+  std::vector<double> sds;       // [component]: mean over actions and states
+
+  static Moments moments_of(const Density& density) {
+    double sum = 0.0;
+    double squares = 0.0;
+    for (int i = 0; i < kMomentPoints; ++i) {
+      const double x = density.from_uniform((i + 0.5) / kMomentPoints);
+      sum += x;
+      squares += x * x;
+    }
+    const double mean = sum / kMomentPoints;
+    return {mean, std::sqrt(std::max(squares / kMomentPoints - mean * mean, 1e-300))};
+  }
+
+  // Derivatives of the logarithms of the densities at a reading, [direction], in one state.
+  template <class Out>
+  void tilt(Action action, Eigen::Index s, const double* reading, Out&& out) const {
+    const auto d = static_cast<Eigen::Index>(sds.size());
+    const Moments* const of = moments.data() + (action.value() * model.num_states() + s) * d;
+    for (Eigen::Index i = 0; i < d; ++i) {
+      const double z = (reading[i] - of[i].mean) / of[i].sd;
+      out(2 * i) = z * sds[static_cast<std::size_t>(i)] / of[i].sd;
+      out(2 * i + 1) = z * z - 1.0;
+    }
+  }
+};
+
+SensorDirections::SensorDirections(const AnyModel& model, const DiagnosedRows& rows)
+    : rows_(rows), num_states_(chain_of(model).num_states()) {
+  if (rows.known_states) return;
+  if (const auto* pomdp = std::get_if<Pomdp>(&model)) {
+    finite_ = std::make_unique<Finite>(Finite{*pomdp, {}});
+    const ObservationModel& sensors = pomdp->sensors();
+    const bool shared = same_for_all_actions(sensors);
+    const int tables = shared ? 1 : sensors.num_actions();
+    const auto name = [&](int a, const std::string& what) {
+      return shared ? what : fmt::format("{} under {}", what, pomdp->actions()[a]);
+    };
+    const auto add = [&](int a, State s, std::string what, const Vector& change) {
+      Matrix table = Matrix::Zero(sensors.num_observations(), num_states_);
+      table.col(s.value()) = change;
+      finite_->directions.push_back({shared ? -1 : a, std::move(table)});
+      names_.push_back(name(a, what));
+      scales_.push_back(1.0);
+    };
+    const bool few =
+        tables * num_states_ * (sensors.num_observations() - 1) <= SensorDirections::kMost;
+    for (int a = 0; a < tables; ++a) {
+      const auto matrix = sensors.matrix(Action{a});
+      const Vector mean = matrix.rowwise().mean();
+      for (State s{0}; s < static_cast<int>(num_states_); ++s) {
+        const Vector own = matrix.col(s.value());
+        if (!few) {
+          if ((mean - own).norm() < 1e-9 || size() >= kMost) continue;
+          add(a, s, fmt::format("the readings in {}", pomdp->states()[s]), mean - own);
+          continue;
+        }
+        Eigen::Index largest = 0;
+        own.maxCoeff(&largest);
+        for (Eigen::Index o = 0; o < own.size(); ++o) {
+          if (o == largest || own(o) == 0.0) continue;
+          Vector change = Vector::Zero(own.size());
+          change(o) = 1.0;
+          change(largest) = -1.0;
+          add(a, s,
+              fmt::format("P({} | {})", pomdp->observations()[static_cast<int>(o)],
+                          pomdp->states()[s]),
+              change);
+        }
+      }
+    }
+    return;
+  }
+  const auto& continuous = std::get<ContinuousPomdp>(model);
+  if (!continuous.has_sensors() || rows.readings.empty()) return;
+  const DensitySensors& sensors = continuous.sensors();
+  real_ = std::make_unique<Real>(
+      Real{continuous, {}, std::vector<double>(static_cast<std::size_t>(sensors.dimension()))});
+  const double pairs = sensors.num_actions() * sensors.num_states();
+  for (Action a{0}; a < sensors.num_actions(); ++a) {
+    for (State s{0}; s < sensors.num_states(); ++s) {
+      for (std::size_t i = 0; i < real_->sds.size(); ++i) {
+        real_->moments.push_back(Real::moments_of(sensors(a, s).marginals()[i]));
+        real_->sds[i] += real_->moments.back().sd / pairs;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < real_->sds.size(); ++i) {
+    const std::string which = real_->sds.size() == 1 ? "" : fmt::format(" {}", i + 1);
+    names_.push_back(fmt::format("mean of reading{}", which));
+    names_.push_back(fmt::format("spread of reading{}", which));
+    scales_.push_back(real_->sds[i]);
+    scales_.push_back(1.0);
+  }
+}
+
+SensorDirections::~SensorDirections() = default;
+
+bool SensorDirections::seen(std::size_t row, Eigen::RowVectorXd& likelihood, Matrix& slopes) const {
+  const Action action = rows_.actions[row];
+  if (finite_) {
+    const Observation o = rows_.observations[row];
+    if (o == kMissing) return false;
+    likelihood = finite_->model.sensors().matrix(action).row(o.value());
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const double* const slope = finite_->slope(i, action, o.value());
+      for (Eigen::Index s = 0; s < num_states_; ++s) {
+        slopes(static_cast<Eigen::Index>(i), s) = slope != nullptr ? slope[s] : 0.0;
+      }
+    }
+    return true;
+  }
+  const double* const given =
+      rows_.likelihoods.data() + row * static_cast<std::size_t>(num_states_);
+  likelihood = Eigen::Map<const Eigen::RowVectorXd>(given, num_states_);
+  if (!real_) return (likelihood.array() != likelihood(0)).any() || num_states_ == 1;
+  if (rows_.observations[row] == kMissing) return false;
+  const double* const reading = rows_.readings.data() + row * real_->sds.size();
+  for (Eigen::Index s = 0; s < num_states_; ++s) {
+    real_->tilt(action, s, reading, [&](Eigen::Index i) -> double& { return slopes(i, s); });
+    slopes.col(s) *= likelihood(s);
+  }
+  return true;
+}
+
+void SensorDirections::others(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
+                              OtherReadings& out) const {
+  if (finite_) {
+    others_finite(action, emitter, rng, out);
+  } else {
+    others_real(action, emitter, rng, out);
+  }
+}
+
+void SensorDirections::others_finite(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
+                                     OtherReadings& out) const {
+  const auto matrix = finite_->model.sensors().matrix(action);
+  out.all = matrix.rows() <= kDraws;
+  out.count = out.all ? matrix.rows() : kDraws;
+  out.likelihoods.resize(out.count, num_states_);
+  out.sensor_slopes.resize(out.count, size());
+  out.weights.resize(out.count);
+  const Vector predicted = matrix * emitter.transpose();
+  for (Eigen::Index j = 0; j < out.count; ++j) {
+    const Eigen::Index o =
+        out.all
+            ? j
+            : sample_categorical({predicted.data(), static_cast<std::size_t>(matrix.rows())}, rng);
+    out.likelihoods.row(j) = matrix.row(o);
+    out.weights(j) = out.all ? predicted(o) : 1.0 / static_cast<double>(kDraws);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const double* const slope = finite_->slope(i, action, o);
+      double sum = 0.0;
+      for (Eigen::Index s = 0; slope != nullptr && s < num_states_; ++s) {
+        sum += emitter(s) * slope[s];
+      }
+      out.sensor_slopes(j, static_cast<Eigen::Index>(i)) = sum;
+    }
+  }
+}
+
+void SensorDirections::others_real(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
+                                   OtherReadings& out) const {
+  const auto d = static_cast<Eigen::Index>(real_->sds.size());
+  const DensitySensors& sensors = real_->model.sensors();
+  out.all = false;
+  out.count = kDraws;
+  out.likelihoods.resize(kDraws, num_states_);
+  out.sensor_slopes.setZero(kDraws, size());
+  out.weights.setConstant(kDraws, 1.0 / static_cast<double>(kDraws));
+  out.readings.resize(kDraws, d);
+  Vector tilt(size());
+  for (Eigen::Index j = 0; j < kDraws; ++j) {
+    const State from{
+        sample_categorical({emitter.data(), static_cast<std::size_t>(num_states_)}, rng)};
+    const std::span<double> reading(out.readings.row(j).data(), static_cast<std::size_t>(d));
+    sensors(action, from).sample(reading, rng);
+    sensors.likelihood(action, reading,
+                       {out.likelihoods.row(j).data(), static_cast<std::size_t>(num_states_)});
+    for (Eigen::Index s = 0; s < num_states_; ++s) {
+      real_->tilt(action, s, reading.data(), [&](Eigen::Index i) -> double& { return tilt(i); });
+      out.sensor_slopes.row(j) += emitter(s) * out.likelihoods(j, s) * tilt.transpose();
+    }
+  }
+}
+
+}  // namespace oas

@@ -1,0 +1,128 @@
+"""Does one model fit all? As a user asks it."""
+
+import json
+import unittest
+
+from support import CliCase
+
+
+class Diagnose(CliCase):
+    def model(self, name, run=0.9, **changes):
+        document = {
+            "format": "oas-model/1", "timing": "before", "states": ["ok", "worn"],
+            "actions": ["run", "repair"], "observations": ["hum", "grind"], "start": [1, 0],
+            "observation": [[[0.9, 0.1], [0.2, 0.8]]] * 2,
+            "transition": [[[run, 1 - run], [0.1, 0.9]], [[0.95, 0.05], [0.7, 0.3]]]}
+        document.update(changes)
+        self.write(name, json.dumps(document))
+
+    def rows(self, name, seed, steps):
+        self.good("simulate", name, "--policy", "uniform", "--steps", steps, "--seed", seed, "-o",
+                  "part.csv")
+        lines = self.read("part.csv").decode().splitlines()
+        header = next(line for line in lines if not line.startswith("#")).split(",")
+        at = [header.index("action"), header.index("observation")]
+        body = [line.split(",") for line in lines if not line.startswith("#")][1:]
+        return [[cells[i] for i in at] for cells in body]
+
+    def fleet(self, pieces, times=True):
+        """pieces: for each unit the models of its first and its second half."""
+        lines = ["pump,ts,cmd,reading,note" if times else "pump,cmd,reading"]
+        for unit, (first, second) in enumerate(pieces):
+            rows = self.rows(first, 2 * unit, 300) + self.rows(second, 2 * unit + 1, 300)
+            for t, (action, seen) in enumerate(rows):
+                time = f"{t}," if times else ""
+                lines.append(f"p{unit},{time}{action},{seen}{',x' if times else ''}")
+        self.write("fleet.csv", "\n".join(lines) + "\n")
+
+    COLUMNS = ("--columns", "action=cmd,observation=reading,run=pump,time=ts")
+
+    def answers(self, *asked):
+        told = self.good_json("diagnose", *asked)
+        return told, {one["name"]: one for one in told["answers"]}
+
+    def test_a_steady_fleet(self):
+        self.model("m.json")
+        self.fleet([("m.json", "m.json")] * 4)
+        told, answers = self.answers("m.json", "fleet.csv", *self.COLUMNS, "--seed", 3)
+        self.assertEqual(told["format"], "oas-diagnosis/1")
+        self.assertEqual(told["units"], ["p0", "p1", "p2", "p3"])
+        self.assertEqual([name for name, one in answers.items() if one["found"]], [])
+        for one in answers.values():
+            self.assertTrue(one["tested"], one)
+            self.assertIn("shown_nine_times_in_ten", one)
+        out = self.good("diagnose", "m.json", "fleet.csv", *self.COLUMNS, "--seed", 3)
+        self.assertIn("No change was found.", out)
+
+    def test_a_change_is_placed_and_drawn(self):
+        self.model("old.json")
+        self.model("new.json", run=0.6)
+        self.fleet([("old.json", "new.json")] * 4)
+        asked = ("old.json", "fleet.csv", *self.COLUMNS)
+        told, answers = self.answers(*asked, "-o", "report.json", "--figure", "all.svg")
+        self.assertTrue(answers["change"]["found"])
+        self.assertFalse(answers["units"]["found"])
+        self.assertFalse(answers["change"]["explained_by_others"])
+        self.assertLess(abs(float(told["change"]["place"]) - 300), 30)
+        self.assertAlmostEqual(told["change"]["transition_before"][0][0][0], 0.9, delta=0.06)
+        self.assertAlmostEqual(told["change"]["transition_after"][0][0][0], 0.6, delta=0.1)
+        self.assertEqual(json.loads(self.read("report.json")), told)
+        svg = self.read("all.svg").decode()
+        self.assertIn("</svg>", svg)
+        self.assertIn("Dynamics", svg)
+        one = self.good("diagnose", *asked, "--threads", 1)
+        self.assertEqual(one, self.good("diagnose", *asked, "--threads", 2))
+        self.assertIn("most of all in row (run, ok)", one)
+
+    def test_units_and_one_run(self):
+        self.model("a.json")
+        self.model("b.json", run=0.5)
+        self.fleet([("a.json", "a.json"), ("b.json", "b.json")] * 2, times=False)
+        told, answers = self.answers("a.json", "fleet.csv", "--columns",
+                                     "action=cmd,observation=reading,run=pump")
+        self.assertTrue(answers["units"]["found"])
+        self.assertFalse(answers["change"]["found"])
+        self.assertEqual([group["units"] for group in told["unit_groups"]["groups"]],
+                         [["p0", "p2"], ["p1", "p3"]])
+        self.good("simulate", "a.json", "--policy", "uniform", "--steps", 300, "-o", "one.csv")
+        _, answers = self.answers("a.json", "one.csv")
+        self.assertFalse(answers["units"]["tested"])
+        self.assertIn("one unit only", answers["units"]["answer"])
+
+    def test_timing_is_noticed(self):
+        self.model("m.json", timing="after")
+        self.fleet([("m.json", "m.json")] * 4)
+        self.model("m.json")
+        _, answers = self.answers("m.json", "fleet.csv", *self.COLUMNS)
+        self.assertTrue(answers["reading_first"]["found"] or answers["timing"]["found"])
+        self.assertIn("timing after", answers["timing"]["answer"]
+                      + answers["reading_first"]["answer"])
+
+    def test_corner_models(self):
+        """Deterministic, absorbing, nothing moves, many observations, one action."""
+        for name in ("cycle-3", "wear-out", "still", "many-observations", "minimal"):
+            self.good("simulate", "corner/" + name, "--steps", 150, "--runs", 2, "-o", "log.csv")
+            told = self.good_json("diagnose", "corner/" + name, "log.csv", "--replicates", 199)
+            for one in told["answers"]:
+                self.assertFalse(one["found"], (name, one))
+
+    def test_bad_input(self):
+        self.model("m.json")
+        self.write("log.csv", "action,observation\nrun,hum\nrun,grind\nrepair,hum\n")
+        self.good("diagnose", "m.json", "log.csv")  # too short to tell anything
+        self.bad("diagnose", "m.json", "log.csv", "--level", "2", says=["--level", "2"])
+        self.bad("diagnose", "m.json", "log.csv", "--replicates", "5", says=["--replicates", "5"])
+        self.bad("diagnose", "m.json", "log.csv", "--figure", "a.png", says=["--figure", ".svg"])
+        self.bad("diagnose", "m.json", "log.csv", "log.csv", says=["log.csv"])
+        self.bad("diagnose", "m.json", "none.csv", says=["none.csv"])
+        self.bad("diagnose", "m.json", "log.csv", "-o", "log.csv", says=["log.csv"])
+        self.write("odd.csv", "action,observation\nrun,hum\nrun,squeak\n")
+        self.bad("diagnose", "m.json", "odd.csv", says=["odd.csv:3", "squeak"])
+        self.write("timed.csv", "time,action,observation\n1,run,hum\n2,run,hum\n")
+        self.bad("diagnose", "m.json", "log.csv", "timed.csv", says=["timed.csv", "time"])
+        self.write("single.csv", "action,observation\nrun,hum\n")
+        self.bad("diagnose", "m.json", "single.csv", says=["no transition"])
+
+
+if __name__ == "__main__":
+    unittest.main()
