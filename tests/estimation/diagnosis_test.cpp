@@ -337,8 +337,8 @@ TEST(Diagnosis, ADriftCanBeTakenOut) {
   EXPECT_GT(std::abs(raw.transition(Action{0}, State{0}, State{1}) - truth), 0.05);
 }
 
-// A change of the size that is said to be shown nine times in ten is shown about that often.
-TEST(Diagnosis, PowerIsAsStated) {
+// A smaller level or a larger power asks for a larger departure.
+TEST(Diagnosis, PowerAsksForLargerDepartures) {
   const DiagnosedRows steady = tell({}, 6, 400, 77);
   const Tests tests = run_tests(steady, Timing::before, 1);
   const double needed = tests.change.noncentrality_of(0, 0.05, 0.9);

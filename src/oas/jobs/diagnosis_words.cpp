@@ -128,6 +128,13 @@ class Words {
               : fmt::format("{}, off by {:+.3f} standard deviations of what was predicted",
                             worst.name, worst.shift);
       one.text += fmt::format("{}, correlation of neighbours {:+.3f}.", off, worst.dependence);
+      const double labels = std::get<ContinuousPomdp>(log_.model).density_draws().labelled_rows;
+      if (one.found && labels > 0.0) {
+        one.text += fmt::format(
+            " The densities were fitted to {:.0f} labelled rows and are taken as exact here: part "
+            "of this may be their error, which oas estimate includes in its error bars.",
+            labels);
+      }
       one.power = fmt::format("a shift of all readings by {:.2g} standard deviations",
                               out_.reading_fit->smallest_shift(strict_, kPower));
       return;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "oas/core/contracts.hpp"
 #include "oas/jobs/log_estimation.hpp"
@@ -43,13 +44,29 @@ class LogCollector {
     append(run.observations, count, rows.observations);
     append(run.readings, run.readings.size() / all * count, rows.readings);
     append(run.likelihoods, run.likelihoods.size() / all * count, rows.likelihoods);
+    leave_out_partial(run.readings.size() / all, count);
     for (std::size_t t = 0; t < count; ++t) {
       rows.place.push_back(timed ? run.times[t] : static_cast<double>(run.first_step) + t + 1.0);
-      log_.missing += run.observations[t] == kMissing;
+      log_.missing += rows.observations[rows.size() - count + t] == kMissing;
     }
   }
 
  private:
+  // Readings of the last rows that lack a component count as missing.
+  void leave_out_partial(std::size_t components, std::size_t count) {
+    DiagnosedRows& rows = log_.rows;
+    for (std::size_t row = rows.size() - count; components > 1 && row < rows.size(); ++row) {
+      const auto reading = std::span(rows.readings).subspan(row * components, components);
+      if (std::none_of(reading.begin(), reading.end(), [](double x) { return std::isnan(x); })) {
+        continue;
+      }
+      std::fill(reading.begin(), reading.end(), 0.0);
+      rows.observations[row] = kMissing;
+      const std::size_t states = rows.likelihoods.size() / rows.size();
+      std::fill_n(rows.likelihoods.begin() + static_cast<std::ptrdiff_t>(row * states), states,
+                  1.0);
+    }
+  }
   template <class T>
   static void append(const std::vector<T>& from, std::size_t count, std::vector<T>& to) {
     to.insert(to.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
@@ -324,7 +341,7 @@ class Diagnosing {
     if (drift) {
       tell("the log without drift");
       corrected =
-          correct_drift(log_.model, log_.rows, rows_before(out_.drift), options_.parallelism);
+          correct_drift(log_.model, log_.rows, rows_before(out_.drift.split), options_.parallelism);
     }
     const Source steady = corrected ? Source{corrected->model, corrected->rows} : itself;
     const ScorePart part =
@@ -343,22 +360,35 @@ class Diagnosing {
           });
   }
 
-  [[nodiscard]] std::size_t rows_before(const ScoreTest& test) const {
-    return static_cast<std::size_t>(std::count_if(stretches_.of_row.begin(),
-                                                  stretches_.of_row.end(),
-                                                  [&](int cell) { return cell < test.split; }));
+  [[nodiscard]] std::size_t rows_before(int split) const {
+    const std::vector<int>& of = stretches_.of_row;
+    return static_cast<std::size_t>(
+        std::count_if(of.begin(), of.end(), [split](int cell) { return cell < split; }));
   }
 
   void locate() {
     tell("place of the change");
-    out_.change_point = locate_change(log_.model, log_.rows, rows_before(out_.change), out_.fitted,
-                                      options_.parallelism);
+    out_.change_point = locate_change(log_.model, log_.rows, rows_before(out_.change.split),
+                                      out_.fitted, options_.parallelism);
+    widen_limits(*out_.change_point);
     const std::vector<std::size_t> order = log_.rows.in_order();
     const std::size_t places[] = {out_.change_point->rows_before, out_.change_point->lower,
                                   out_.change_point->upper};
     for (std::size_t i = 0; i < 3; ++i) {
       const std::size_t row = order[std::min(places[i], order.size() - 1)];
       out_.change_text[i] = log_.place_text(log_.rows.place[row]);
+    }
+  }
+
+  // Splits that gain nearly as much when both sides are fitted anew belong to the limits too.
+  void widen_limits(ChangePoint& point) const {
+    const std::vector<double>& gain = out_.change.gain;
+    const double least = *std::max_element(gain.begin(), gain.end()) - 2.0 * kPlaceFall;
+    for (std::size_t c = 0; c < gain.size(); ++c) {
+      if (gain[c] == 0.0 || gain[c] < least) continue;
+      const std::size_t before = rows_before(static_cast<int>(c) + 1);
+      point.lower = std::min(point.lower, before);
+      point.upper = std::max(point.upper, before);
     }
   }
 

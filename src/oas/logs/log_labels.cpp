@@ -135,7 +135,8 @@ class LabelScanner {
     if (columns_.empty()) {
       const Labels none(1, "state");
       const detail::ContinuousColumns continuous{dimension_, &none};
-      columns_ = detail::parse_header(text.data(), dimension_ > 0 ? &continuous : nullptr, names_);
+      columns_ = detail::parse_header(text.data(), dimension_ > 0 ? &continuous : nullptr, names_,
+                                      dimension_ == 0);
       OAS_REQUIRE(std::find(columns_.begin(), columns_.end(), HeaderColumn{LogColumn::state}) !=
                       columns_.end(),
                   "column 'state' is missing: sensors are calibrated on rows whose state is known");

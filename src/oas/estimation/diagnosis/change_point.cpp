@@ -9,7 +9,6 @@ namespace oas {
 
 namespace {
 
-constexpr double kFall = 3.676;  // -log(1 - √0.95)
 constexpr int kRefits = 3;
 
 // Log-likelihood of a split behind each row, in order, up to a constant; only between places.
@@ -168,7 +167,7 @@ ChangePoint locate_change(const AnyModel& model, const DiagnosedRows& rows, std:
   if (profile.best == 0) return change;
   const double top = profile.values[profile.best - 1];
   for (std::size_t i = 0; i < profile.values.size(); ++i) {
-    if (profile.values[i] < top - kFall) continue;
+    if (profile.values[i] < top - kPlaceFall) continue;
     change.lower = std::min(change.lower, i + 1);
     change.upper = std::max(change.upper, i + 1);
   }

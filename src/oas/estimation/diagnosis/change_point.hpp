@@ -14,11 +14,14 @@ struct ChangePoint {
   double log_likelihood_gain = 0.0;  ///< over one model for all rows
 };
 
+/// Of a small change the log-likelihood falls on either side of its true place by an exponential
+/// with mean 1; both falls are below this with probability 95 %: -log(1 - √0.95) (Siegmund 1988).
+inline constexpr double kPlaceFall = 3.676;
+
 /// The split of the rows, in order of their places, with the largest likelihood of one model before
 /// and another one after it, sought from `guess` rows on. The limits hold all splits whose
-/// log-likelihood is less than 3.68 below the largest: of a small change the fall on either side
-/// of the true place is exponential with mean 1, so both are below -log(1 - √0.95) with probability
-/// 95 % (Siegmund 1988). `pooled` is of all rows.
+/// log-likelihood is less than kPlaceFall below the largest, the dynamics of both sides held; that
+/// these were fitted at the best split makes them a little narrow. `pooled` is of all rows.
 [[nodiscard]] ChangePoint locate_change(const AnyModel& model, const DiagnosedRows& rows,
                                         std::size_t guess, const FittedDynamics& pooled,
                                         Parallelism parallelism);

@@ -286,6 +286,7 @@ ScoreTest test_change(const ScoreTally& tally, std::size_t cut, ScorePart part,
   if (!test.tested()) return test;
   for (std::size_t b = 0; b < test.blocks.size(); ++b) {
     const std::vector<double> path = path_of(whitened(b, tally.sums(cut)), whitened.share(b));
+    if (b == 0) test.gain = path;
     for (std::size_t c = 0; c < path.size(); ++c) {
       test.path[c] = std::max(test.path[c], evidence(path[c], test.blocks[b].degrees));
     }

@@ -30,9 +30,12 @@ struct ScoreTest {
   /// Share of replicates that are at least as large, the log counted as one of them; NaN when there
   /// is nothing to test: one cell, or no direction of which the log knows anything.
   double p_value = std::numeric_limits<double>::quiet_NaN();
-  int dimensions = 0;              ///< directions of which the log knows enough
-  std::vector<double> path;        ///< by cell: evidence for a split behind it, or the cell's part
-  int split = 0;                   ///< of a change: cells before it
+  int dimensions = 0;        ///< directions of which the log knows enough
+  std::vector<double> path;  ///< by cell: evidence for a split behind it, or the cell's part
+  int split = 0;             ///< of a change: cells before it
+  /// Of a change, by cell: about twice the log-likelihood that a split behind it gains when both
+  /// sides are fitted; 0 where none is looked for.
+  std::vector<double> gain;
   std::size_t block = 0;           ///< which speaks most against the model
   std::vector<ScoreBlock> blocks;  ///< the first: all
   std::vector<double> null;        ///< of the replicates, ascending

@@ -234,7 +234,7 @@ void check_comment(std::string_view line, Timing timing, Rows rows) {
 }
 
 std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous,
-                                       const ColumnNames& names) {
+                                       const ColumnNames& names, bool needs_action) {
   const std::vector<std::string> cells = cells_of(line);
   if (names.empty()) check_is_header(cells);
   const std::vector<HeaderColumn> named = place_named(cells, continuous, names);
@@ -253,6 +253,7 @@ std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns
   }
   for (const LogColumn needed : {LogColumn::action, LogColumn::observation}) {
     if (needed == LogColumn::observation && continuous != nullptr) continue;
+    if (needed == LogColumn::action && !needs_action) continue;
     OAS_REQUIRE(std::find(columns.begin(), columns.end(), HeaderColumn{needed}) != columns.end(),
                 "column '{}' is missing{}", kLogColumnNames[static_cast<std::size_t>(needed)],
                 names.empty() ? "" : fmt::format("; the columns are {}", fmt::join(cells, ", ")));

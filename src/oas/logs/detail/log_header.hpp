@@ -59,7 +59,8 @@ struct RowComment {
 void check_comment(std::string_view line, Timing timing, Rows rows);
 
 /// The columns of a header row that ends with a line feed. Throws InvalidArgument for an unknown or
-/// doubled column, when action or observation is missing, and when the row is no header at all.
+/// doubled column, when action (unless not `needs_action`) or observation is missing, and when the
+/// row is no header at all.
 /// With `names`, parts of a row stand where these say, or else in the column of their own name;
 /// other columns are ignored, and one that is not there throws, listing those that are.
 /// `continuous` null: observations are finite. Else `observation` (in one dimension) or
@@ -67,7 +68,8 @@ void check_comment(std::string_view line, Timing timing, Rows rows);
 /// `likelihood_S`, also `likelihood_` and the name of a state.
 [[nodiscard]] std::vector<HeaderColumn> parse_header(const char* line,
                                                      const ContinuousColumns* continuous,
-                                                     const ColumnNames& names = {});
+                                                     const ColumnNames& names = {},
+                                                     bool needs_action = true);
 
 /// Whether a header row (without line feed) names a likelihood column.
 [[nodiscard]] bool names_likelihoods(std::string_view header, const ColumnNames& names);

@@ -25,6 +25,8 @@ class RowEvidence {
   [[nodiscard]] ContinuousColumns columns() const;
   /// Once the header is known: likelihoods, or readings.
   void set_kind(bool likelihoods);
+  /// Whether readings are taken without a sensor to judge them.
+  [[nodiscard]] bool only_collects() const { return !sensors_ && dimension_ > 0; }
   [[nodiscard]] bool brings_likelihoods() const { return likelihoods_; }
 
   /// One cell. Throws InvalidArgument on what is no finite number and on a negative likelihood.

@@ -59,7 +59,10 @@ bool RowParser::read_header_line(const Pomdp& model, const ColumnNames& names) {
   }
   OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");
   const auto continuous = evidence_ ? evidence_->columns() : ContinuousColumns{};
-  columns_ = parse_header(start, evidence_ ? &continuous : nullptr, names);
+  // Where there is one action only, or readings are collected whatever the action.
+  const bool needs_action = model.num_actions() > 1 && !(evidence_ && evidence_->only_collects());
+  columns_ = parse_header(start, evidence_ ? &continuous : nullptr, names, needs_action);
+  has_action_ = has(LogColumn::action);
   return true;
 }
 
@@ -129,6 +132,7 @@ const char* RowParser::parse_row(const char* position, LogBlock& block) {
       ++position;
     }
     if (*position == ',') fail_field_count(row);
+    if (!has_action_) block.rows.actions.emplace_back(0);
     if (evidence_) {
       whole_row = true;
       evidence_->finish_row(block);

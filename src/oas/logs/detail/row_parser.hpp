@@ -69,6 +69,7 @@ class RowParser {
   std::string ignored_;
   std::optional<RowEvidence> evidence_;  // of a log with real numbers
   long evidence_field_ = 0;              // the first column of that
+  bool has_action_ = true;
   bool has_run_ = false;
   bool new_run_ = true;  // the row being read starts a run
   long line_ = 0;        // number of the line that was read last
