@@ -80,7 +80,7 @@ class Continuous(CliCase):
     def test_cells_for_those_who_need_finite_observations(self):
         self.good("simulate", "m.json", "--steps", 20000, "--runs", 2, "-o", "log.csv")
         found = {}
-        for search in ("random", "refined"):
+        for search in ("random", "refined", "even"):
             found[search] = self.good_json("discretise", "m.json", "--cells", 5, "--search", search,
                                            "-o", f"{search}.json")
         self.assertGreater(found["refined"]["alpha"], found["random"]["alpha"])

@@ -3,7 +3,7 @@
 usage: run_docs.py SOURCE_DIR OAS_BINARY
 
 Every block ```console of the README, the tutorials and the how-to pages is run, page by page, in an
-empty folder that has only `models`. Lines after '$ ' are commands; the other lines must be printed
+empty folder that has only `models` and `examples`. Lines after '$ ' are commands; the other lines must be printed
 by the command before them, in this order, though more may be printed between them. Seconds are not
 compared.
 """
@@ -39,7 +39,8 @@ def missing_line(shown, printed):
 
 def run_page(path, root, environment):
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "models").symlink_to(root / "models")
+        for given in ("models", "examples"):
+            (Path(folder) / given).symlink_to(root / given)
         for command, shown in steps(path.read_text()):
             result = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
                                     capture_output=True, check=False)

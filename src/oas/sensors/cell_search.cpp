@@ -206,12 +206,17 @@ CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& op
   Objective objective(sensors, progress);
   Rng rng({options.seed, 0, Role::problem});
   const auto components = static_cast<std::size_t>(sensors.dimension());
-  Candidate best = random_search(objective, components, cells, options.trials, rng);
+  Splits even(components);
+  for (auto& list : even) {
+    for (int i = 1; i < cells; ++i) list.push_back(static_cast<double>(i) / cells);
+  }
+  Candidate best;
+  if (options.method == "even") {
+    best.splits = objective.points(even);
+  } else {
+    best = random_search(objective, components, cells, options.trials, rng);
+  }
   if (options.method == "refined") {
-    Splits even(components);
-    for (auto& list : even) {
-      for (int i = 1; i < cells; ++i) list.push_back(static_cast<double>(i) / cells);
-    }
     for (const Splits& start : {objective.positions(best.splits), even}) {
       Candidate next = climb(objective, start);
       if (next.alpha > best.alpha) best = std::move(next);

@@ -14,7 +14,8 @@ struct CellSearchOptions {
   int cells = 0;
   /// `random` is the paper's: split points drawn evenly between the outer quantiles of all
   /// densities, `trials` times, the best set is kept. `refined` starts there and at evenly filled
-  /// cells and moves single split points as long as that helps.
+  /// cells and moves single split points as long as that helps. `even` does not look for α: it
+  /// takes evenly filled cells, which keep more of what readings tell and suit plans.
   std::string method = "refined";
   int trials = 1000;       ///< of the random search
   std::uint64_t seed = 1;  ///< same seed, same cells
@@ -23,8 +24,9 @@ struct CellSearchOptions {
   void visit_cells(Fields& fields) {
     fields("cells", cells, {2, 1024, true},
            "number of cells, for vectors per component; 0: twice the states in all");
-    fields.choice("search", method, {"random", "refined"},
-                  "search for split points: random is the paper's");
+    fields.choice("search", method, {"random", "refined", "even"},
+                  "split points: those of largest alpha, random is the paper's search; or cells "
+                  "that are evenly filled, best for plans");
   }
   template <class Fields>
   void visit(Fields& fields) {
