@@ -3,9 +3,9 @@
 usage: run_docs.py SOURCE_DIR OAS_BINARY
 
 Every block ```console of the README, the tutorials and the how-to pages is run, page by page, in an
-empty folder that has only `models` and `examples`. Lines after '$ ' are commands; the other lines must be printed
-by the command before them, in this order, though more may be printed between them. Seconds are not
-compared.
+empty folder that has only `models` and `examples`. Lines after '$ ' are commands; the other lines
+must be printed by the command before them, in this order, though more may be printed between them.
+Seconds are not compared.
 """
 
 import os

@@ -75,7 +75,8 @@ void require_contract(const LogReader& reader, const LogBlock& block, std::size_
   require(block.run_names.size() == (reader.has_run() ? block.run_starts.size() : 0));
   require(block.known.empty() || block.likelihoods.size() == 2 * rows.size());
   for (const double propensity : rows.propensities) require(propensity > 0 && propensity <= 1);
-  for (const double reward : rows.rewards) require(reward - reward == 0);
+  // NaN: not known.
+  for (const double reward : rows.rewards) require(reward - reward == 0 || reward != reward);
   for (const std::size_t start : block.run_starts) require(start < rows.size());
 }
 

@@ -153,7 +153,7 @@ TEST(CalibratedDensities, ReadBackEqual) {
       }
       draws.emplace_back(2, 2, std::move(twice));
     }
-    const ContinuousPomdp model(skeleton.chain, draws.front(), {80.0, draws});
+    const ContinuousPomdp model(skeleton.chain, draws.front(), std::nullopt, {80.0, draws});
     const std::string text = dump_json(model_to_json(model));
     EXPECT_EQ(parse_continuous_model(text, "m"), model) << family;
     EXPECT_EQ(model.with_transition(model.chain().transition()), model);

@@ -349,7 +349,7 @@ TEST_F(LikelihoodOfLogs, ScoresAreMeansOfLogProbabilities) {
   EXPECT_EQ(threads.models[1].standard_error, score.models[1].standard_error);
   const std::vector<Pomdp> unlike = {model, machine_maintenance()};
   EXPECT_THAT(message([&] { static_cast<void>(score_logs(unlike, paths)); }),
-              HasSubstr("differ in actions, observations or timing"));
+              HasSubstr("differ in actions, observations, timing or rows"));
 }
 
 }  // namespace

@@ -132,8 +132,6 @@ TEST(ReadingFirstLog, FaultsNameLineAndColumn) {
               HasSubstr("log.csv:3:2: the action is empty, but the run goes on in line 4"));
   EXPECT_THAT(error_of("observation,action,propensity\n1,0,0.5\n2,1,\n3,1,1\n", model),
               HasSubstr("log.csv:3:3: the propensity is empty beside an action"));
-  EXPECT_THAT(error_of("observation,action,reward\n1,0,1\n2,1,\n", model),
-              HasSubstr("log.csv:3:3: the reward is empty beside an action"));
   EXPECT_THAT(error_of("observation,action\n1,0\n4,1\n", model), HasSubstr("log.csv:3:1: "));
   EXPECT_THAT(error_of("# oas-log/1 timing=after\nobservation,action\n1,0\n", model),
               HasSubstr("log.csv:1: the rows of the log are action-first"));

@@ -85,7 +85,7 @@ TEST(ModelJsonErrors, NoObject) {
 TEST(ModelJsonErrors, UnknownKey) {
   EXPECT_THAT(with("/transitions", 1),
               ThrowsMessage<ParseError>(StartsWith("m.json: $: unknown key \"transitions\"; known "
-                                                   "are format, timing, states")));
+                                                   "are format, timing, rows, states")));
 }
 
 TEST(ModelJsonErrors, DuplicateKey) {

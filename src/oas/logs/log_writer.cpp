@@ -158,7 +158,8 @@ char* LogWriter::Impl::append_observation(Observation observation, std::span<con
   return out;
 }
 
-// Propensity and reward, which belong to the action: empty where there is none.
+// Propensity and reward, which belong to the action: empty where there is none. A reward may also
+// be unknown, NaN.
 char* LogWriter::Impl::append_chosen(const Trajectory& block, std::size_t row, char* out) {
   const bool chosen = block.actions[row] >= 0;
   if (columns_.propensity) {
@@ -169,10 +170,10 @@ char* LogWriter::Impl::append_chosen(const Trajectory& block, std::size_t row, c
     if (chosen) out = propensities_.append(propensity, out);
   }
   if (columns_.reward) {
-    OAS_REQUIRE(!chosen || std::isfinite(block.rewards[row]), "reward {} is not finite",
-                block.rewards[row]);
+    const double reward = block.rewards[row];
+    OAS_REQUIRE(!chosen || !std::isinf(reward), "reward {} is not finite", reward);
     *out++ = ',';
-    if (chosen) out = rewards_.append(block.rewards[row], out);
+    if (chosen && !std::isnan(reward)) out = rewards_.append(reward, out);
   }
   return out;
 }

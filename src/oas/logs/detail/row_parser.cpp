@@ -18,7 +18,7 @@ RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const 
       observations_(model.observations(), "observation", true),
       states_(model.states(), "state", true),
       propensities_("propensity", NumberColumn::Range::probability, model.reading_first()),
-      rewards_("reward", NumberColumn::Range::finite, model.reading_first()),
+      rewards_("reward", NumberColumn::Range::finite, true),
       evidence_(std::move(evidence)) {
   read_header(model, columns);
   has_run_ = has(LogColumn::run);
