@@ -22,6 +22,8 @@ struct EntryLaw {
   double below;  // standard deviations
   double above;
   double variance;
+  bool reaches_zero;  // its interval does
+  bool reaches_one;
 
   // P(entry <= x); the side of a bound has no width.
   [[nodiscard]] double cdf(double x) const {
@@ -62,7 +64,8 @@ std::vector<EntryLaw> laws_of(const std::vector<TransitionEstimate>& drawn, std:
     const double value = one.transition.values()[entry];
     const double error = one.standard_error[entry];
     laws.push_back({value, std::max(0.0, value - one.lower[entry]) / critical,
-                    std::max(0.0, one.upper[entry] - value) / critical, error * error});
+                    std::max(0.0, one.upper[entry] - value) / critical, error * error,
+                    one.lower[entry] <= 0.0, one.upper[entry] >= 1.0});
   }
   return laws;
 }
@@ -103,8 +106,16 @@ void set_entry(std::vector<EntryLaw> laws, std::size_t entry, TransitionEstimate
   const double value = estimate.transition.values()[entry];
   const double tail = 0.5 * (1.0 - estimate.confidence);
   estimate.standard_error[entry] = std::sqrt(within + between);
-  estimate.lower[entry] = std::min(value, mixture_limit(laws, tail));
-  estimate.upper[entry] = std::max(value, mixture_limit(laws, 1.0 - tail));
+  // A normal law has little at a bound, where the truth may well be: more estimates that reach it
+  // than are left out on that side bring it in.
+  const double many = tail * static_cast<double>(laws.size());
+  const auto zeros =
+      std::count_if(laws.begin(), laws.end(), [](auto& l) { return l.reaches_zero; });
+  const auto ones = std::count_if(laws.begin(), laws.end(), [](auto& l) { return l.reaches_one; });
+  const bool zero = static_cast<double>(zeros) > many;
+  const bool one = static_cast<double>(ones) > many;
+  estimate.lower[entry] = zero ? 0.0 : std::min(value, mixture_limit(laws, tail));
+  estimate.upper[entry] = one ? 1.0 : std::max(value, mixture_limit(laws, 1.0 - tail));
 }
 
 // Some draws of each estimate, if all have some.
