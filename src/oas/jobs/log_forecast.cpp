@@ -8,8 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "oas/belief/filter.hpp"
-#include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/quantile.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
@@ -21,27 +19,6 @@
 namespace oas {
 
 namespace {
-
-// The belief after a run; `impossible` is set to the rows that the model rules out.
-std::vector<double> belief_after(const Pomdp& model, const LoggedRun& run, bool finite,
-                                 std::int64_t& impossible) {
-  if (finite && run.likelihoods.empty()) {
-    BeliefFilter filter(model);
-    impossible += !(filter.reset(run.start) > 0.0);
-    for (std::size_t t = 0; t < run.actions.size(); ++t) {
-      impossible += !(filter.update(run.actions[t], run.observations[t]) > 0.0);
-    }
-    return {filter.belief().begin(), filter.belief().end()};
-  }
-  LikelihoodFilter filter(model);
-  impossible += !(filter.reset(run.start) > 0.0);
-  const std::span<const double> likelihoods = run.likelihoods;
-  const auto states = static_cast<std::size_t>(model.num_states());
-  for (std::size_t t = 0; t < run.actions.size(); ++t) {
-    impossible += !(filter.update(run.actions[t], likelihoods.subspan(t * states, states)) > 0.0);
-  }
-  return {filter.belief().begin(), filter.belief().end()};
-}
 
 // Puts the forecasts of many draws together.
 class Spread {
@@ -152,8 +129,9 @@ class UnitForecasts {
     now.beliefs.resize(models_.size() * states_);
     std::vector<std::int64_t> impossible(models_.size(), 0);
     parallel_for(models_.size(), options_.parallelism, [&](std::size_t i) {
-      const std::vector<double> belief = belief_after(models_[i], run, finite_, impossible[i]);
-      std::copy(belief.begin(), belief.end(),
+      const FilteredRun filtered = filter_run(models_[i], finite_, run);
+      impossible[i] = filtered.impossible;
+      std::copy(filtered.belief.begin(), filtered.belief.end(),
                 now.beliefs.begin() + static_cast<std::ptrdiff_t>(i * states_));
     });
     const auto drawn = std::span(impossible).first(num_draws_);
@@ -166,8 +144,7 @@ class UnitForecasts {
       now.last_row = run.actions.back() * model.num_observations() + run.observations.back();
     }
     if (const auto* const rule = std::get_if<BeliefRule>(&options_.policy->acts)) {
-      std::int64_t passed_over = 0;
-      now.own = belief_after(rule->model, run, finite_, passed_over);
+      now.own = filter_run(rule->model, finite_, run).belief;
     }
     return now;
   }

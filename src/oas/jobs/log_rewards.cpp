@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "oas/belief/filter.hpp"
-#include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/jobs/logged_runs.hpp"
@@ -84,37 +82,6 @@ class RewardBatches {
   std::vector<std::vector<RewardSums>> batches_;
 };
 
-// Rows that were filled in where the log is silent have earned nothing that we know of.
-template <class Filter, class Update>
-void add_run(const LoggedRun& run, Filter filter, const Update& update, RewardBatches& batches) {
-  filter.reset(run.start);
-  for (std::size_t t = 0; t < run.actions.size(); ++t) {
-    if (std::isfinite(run.rewards[t])) {
-      batches.add(run.actions[t], filter.belief(), run.rewards[t]);
-    }
-    update(filter, t);
-  }
-}
-
-void add_run(const Pomdp& chain, const LoggedRun& run, bool finite, RewardBatches& batches) {
-  if (finite && run.likelihoods.empty()) {
-    add_run(
-        run, BeliefFilter(chain),
-        [&](BeliefFilter& filter, std::size_t t) {
-          filter.update(run.actions[t], run.observations[t]);
-        },
-        batches);
-    return;
-  }
-  const auto states = static_cast<std::size_t>(chain.num_states());
-  add_run(
-      run, LikelihoodFilter(chain),
-      [&](LikelihoodFilter& filter, std::size_t t) {
-        filter.update(run.actions[t], std::span(run.likelihoods).subspan(t * states, states));
-      },
-      batches);
-}
-
 struct ActionRewards {
   Vector values;
   Vector standard_error;
@@ -182,7 +149,11 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
         std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
     OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log);
     for_each_run(reader, [&](const LoggedRun& run) {
-      add_run(chain, run, std::holds_alternative<Pomdp>(model), batches);
+      const bool finite = std::holds_alternative<Pomdp>(model);
+      filter_run(chain, finite, run, [&](std::size_t t, std::span<const double> belief) {
+        // What was earned where the log is silent is not known.
+        if (!std::isnan(run.rewards[t])) batches.add(run.actions[t], belief, run.rewards[t]);
+      });
       if (progress) progress(run.rows());
     });
   }

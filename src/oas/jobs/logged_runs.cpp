@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "oas/belief/filter.hpp"
+#include "oas/belief/likelihood_filter.hpp"
+
 namespace oas {
 
 namespace {
@@ -14,7 +17,40 @@ void append_part(const std::vector<double>& column, std::size_t t, std::size_t r
   out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
 }
 
+template <class Filter, class Update>
+FilteredRun walk(Filter filter, const LoggedRun& run, const Update& update,
+                 const std::function<void(std::size_t, std::span<const double>)>& visit) {
+  FilteredRun result;
+  result.impossible += !(filter.reset(run.start) > 0.0);
+  for (std::size_t t = 0; t < run.actions.size(); ++t) {
+    if (visit) visit(t, filter.belief());
+    result.impossible += !(update(filter, t) > 0.0);
+  }
+  result.belief.assign(filter.belief().begin(), filter.belief().end());
+  return result;
+}
+
 }  // namespace
+
+FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
+                       const std::function<void(std::size_t, std::span<const double>)>& visit) {
+  if (finite && run.likelihoods.empty()) {
+    return walk(
+        BeliefFilter(chain), run,
+        [&](BeliefFilter& filter, std::size_t t) {
+          return filter.update(run.actions[t], run.observations[t]);
+        },
+        visit);
+  }
+  const auto states = static_cast<std::size_t>(chain.num_states());
+  return walk(
+      LikelihoodFilter(chain), run,
+      [&](LikelihoodFilter& filter, std::size_t t) {
+        return filter.update(run.actions[t],
+                             std::span(run.likelihoods).subspan(t * states, states));
+      },
+      visit);
+}
 
 void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive) {
   reader.set_rows(LogRows::all);

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "oas/core/index.hpp"
 #include "oas/logs/log_reader.hpp"
+#include "oas/model/pomdp.hpp"
 #include "oas/model/run_start.hpp"
 
 namespace oas {
@@ -32,6 +34,17 @@ struct LoggedRun {
     return static_cast<std::int64_t>(actions.size()) + (one_more ? 1 : 0);
   }
 };
+
+/// The belief after a run, and how many of its observations the model rules out; these are skipped.
+struct FilteredRun {
+  std::vector<double> belief;
+  std::int64_t impossible = 0;
+};
+
+/// Filters a run. `visit`, if any, is called for every row with the belief before it. `finite`:
+/// observations are those of the model; else, and where states are known, rows bring likelihoods.
+FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
+                       const std::function<void(std::size_t, std::span<const double>)>& visit = {});
 
 /// Reads with LogRows::all. Calls `receive` with each run, when all its rows are there; they are
 /// held one at a time.

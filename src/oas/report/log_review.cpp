@@ -6,7 +6,6 @@
 #include <cmath>
 #include <optional>
 
-#include "oas/belief/filter.hpp"
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/jobs/logged_runs.hpp"
@@ -35,7 +34,7 @@ std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run, bo
 // Adds what one run showed and what its own past let expect.
 class Residuals {
  public:
-  explicit Residuals(const Pomdp& model) : model_(model), filter_(model) {
+  explicit Residuals(const Pomdp& model) : model_(model) {
     for (int a = 0; a < model.num_actions(); ++a) {
       for (int o = 0; o < model.num_observations(); ++o) {
         cells_.push_back({Action{a}, Observation{o}});
@@ -44,18 +43,16 @@ class Residuals {
   }
 
   void add(const LoggedRun& run) {
-    filter_.reset(run.start);
-    for (std::size_t t = 0; t < run.actions.size(); ++t) {
-      if (run.observations[t] != kMissing) compare(run.actions[t], run.observations[t]);
-      filter_.update(run.actions[t], run.observations[t]);
-    }
+    filter_run(model_, true, run, [&](std::size_t t, std::span<const double> belief) {
+      if (run.observations[t] != kMissing) compare(belief, run.actions[t], run.observations[t]);
+    });
   }
 
   [[nodiscard]] std::vector<ObservationResidual> take() { return std::move(cells_); }
 
  private:
-  void compare(Action action, Observation seen) {
-    const std::vector<double> state = emitting_state(action);
+  void compare(std::span<const double> belief, Action action, Observation seen) {
+    const std::vector<double> state = emitting_state(belief, action);
     for (int o = 0; o < model_.num_observations(); ++o) {
       double p = 0.0;
       for (int s = 0; s < model_.num_states(); ++s) {
@@ -71,8 +68,8 @@ class Residuals {
   }
 
   // The law of the state that the observation of this row comes from.
-  [[nodiscard]] std::vector<double> emitting_state(Action action) const {
-    const auto belief = filter_.belief();
+  [[nodiscard]] std::vector<double> emitting_state(std::span<const double> belief,
+                                                   Action action) const {
     std::vector<double> state(belief.begin(), belief.end());
     if (model_.timing() == Timing::before) return state;
     std::fill(state.begin(), state.end(), 0.0);
@@ -85,7 +82,6 @@ class Residuals {
   }
 
   const Pomdp& model_;
-  BeliefFilter filter_;
   std::vector<ObservationResidual> cells_;
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "oas/core/quantile.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/error_bars/confidence_region.hpp"
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
@@ -21,7 +22,7 @@ constexpr double kPoorDeviation = 0.05;    // of an entry, below which a row is 
 constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
 constexpr std::uint64_t kEntriesOfChain = std::uint64_t{1} << 55;  // within them
 
-// GibbsDraws of all chains, seen entry by entry.
+// Draws of all chains, seen entry by entry.
 class Posterior {
  public:
   Posterior(const std::vector<GibbsDraws>& chains, std::vector<double> GibbsDraws::*which)
@@ -97,14 +98,7 @@ class Posterior {
   std::vector<double> values_;  // [draw][entry]
 };
 
-double quantile(const std::vector<double>& sorted, double level) {
-  const double position = level * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
-}
-
-// Standard errors, and intervals between two quantiles. GibbsDraws never lie on a bound, the truth
+// Standard errors, and intervals between two quantiles. Draws never lie on a bound, the truth
 // may: an interval reaches to 0 where more paths than are left out above it have no such
 // transition, and to 1 where as many have no other.
 void set_entry_errors(const std::vector<GibbsDraws>& chains, TransitionEstimate& estimate) {
@@ -125,8 +119,8 @@ void set_entry_errors(const std::vector<GibbsDraws>& chains, TransitionEstimate&
     }
     posterior.sort(e, sorted);
     estimate.standard_error[e] = std::sqrt(posterior.variance(e));
-    estimate.lower[e] = never > many ? 0.0 : quantile(sorted, out);
-    estimate.upper[e] = always > many ? 1.0 : quantile(sorted, 1.0 - out);
+    estimate.lower[e] = never > many ? 0.0 : sorted_quantile(sorted, out);
+    estimate.upper[e] = always > many ? 1.0 : sorted_quantile(sorted, 1.0 - out);
   }
 }
 
