@@ -162,6 +162,7 @@ class Estimators(CliCase):
         shown = set(re.findall(r"^  --([a-z-]+)", self.good("estimate", "--help"), re.M))
         other = {"json", "threads", "lenient", "estimator", "simultaneous"}
         other |= {"columns", "step", "gaps", "interleaved", "known-states"}  # logs_test.py
+        other |= {"from", "until"}  # tests/logs/time_window_test.cpp
         other |= {"rows"}  # reading_first_test.py
         other |= {"outliers"}  # densities_test.py
         self.assertEqual(shown - other, set(self.OPTIONS))

@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
 #include "oas/logs/detail/log_header.hpp"
+#include "oas/logs/detail/time_window.hpp"
 #include "oas/model/timing.hpp"
 
 namespace oas {
@@ -126,6 +127,7 @@ void LogOptions::validate() const {
   static_cast<void>(Gaps(gaps));
   if (!rows.empty()) static_cast<void>(parse_rows(rows));
   static_cast<void>(Outliers(outliers));
+  static_cast<void>(detail::TimeWindow(*this));
   if (step.empty()) return;
   try {
     static_cast<void>(parse_duration(step));

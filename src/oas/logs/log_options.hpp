@@ -77,6 +77,8 @@ struct LogOptions {
   std::string columns = {};   ///< see ColumnNames; empty: the names of the format
   std::string step = {};      ///< a Duration; empty: the one difference of all times
   std::string gaps = {};      ///< see Gaps; empty: error
+  std::string from = {};      ///< a time: rows before it are left out
+  std::string until = {};     ///< a time: so are rows at it and later
   std::string rows = {};      ///< action-first or reading-first; empty: as the model says
   std::string outliers = {};  ///< see Outliers; empty: error
   bool known_states = false;  ///< column `state` is evidence; see LogReader
@@ -93,6 +95,10 @@ struct LogOptions {
     fields.text("gaps", gaps,
                 "what to make of steps without a row: error (the default), action=NAME, repeat "
                 "(rows without observation), new-run (from an unknown state)");
+    fields.text("from", from,
+                "leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a number; units "
+                "that ran before start in an unknown state");
+    fields.text("until", until, "leave out rows at this time and later");
     fields.choice("rows", rows, {"", "action-first", "reading-first"},
                   "how rows are written: an action, then what was seen (action-first), or what was "
                   "read, then the action chosen knowing it (reading-first); default: as the model "

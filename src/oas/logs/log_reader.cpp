@@ -132,6 +132,8 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
   };
   require(!options.step.empty(), "step", LogColumn::time, "time");
   require(!options.gaps.empty(), "gaps", LogColumn::time, "time");
+  require(!options.from.empty(), "from", LogColumn::time, "time");
+  require(!options.until.empty(), "until", LogColumn::time, "time");
   require(options.known_states, "known_states", LogColumn::state, "state");
   require(options.interleaved, "interleaved", LogColumn::run, "run");
   if (!options.outliers.empty() && !parser_.has(LogColumn::reading)) {

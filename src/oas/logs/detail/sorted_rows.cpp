@@ -67,7 +67,8 @@ SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
       states_(model.states()),
       gaps_(options.gaps),
       gap_action_(action_of(gaps_, model.actions())),
-      steps_(options.step, gaps_.kind) {
+      steps_(options.step, gaps_.kind),
+      window_(options) {
   // Whoever shifts rows does it there.
   if (options.known_states && !model.reading_first()) known_.emplace(model, finite);
 }
@@ -85,29 +86,44 @@ void SortedRows::collect(const LogBlock& first) {
   } catch (const InvalidArgument& error) {
     fail(LogColumn::time, 0, error.what());
   }
+  if (!any_ && !window_.text().empty()) {
+    fail(LogColumn::time, 0, fmt::format("no row has a time {}", window_.text()));
+  }
 }
 
 void SortedRows::take(const LogBlock& block) {
   std::size_t run = 0;
   const bool named = parser_.has(LogColumn::run);
-  const std::vector<double>& times = parser_.times();
   for (std::size_t row = 0; row < block.rows.size(); ++row) {
     if (run < block.run_starts.size() && block.run_starts[run] == row) {
       unit_of_last_ = units_.unit(named ? std::string_view(block.run_names[run]) : "");
       ++run;
     }
-    const long line = parser_.first_line() + static_cast<long>(row);
-    const double* const time = times.empty() ? nullptr : &times[row];
-    const double* const before = units_.last_time(unit_of_last_);
-    if (time != nullptr && before != nullptr) {
-      try {
-        steps_.add(units_.name(unit_of_last_), *before, *time, parser_.time_column());
-      } catch (const InvalidArgument& error) {
-        fail(LogColumn::time, line, error.what());
-      }
-    }
-    units_.add(unit_of_last_, block, row, line, time);
+    take_row(block, row);
   }
+}
+
+void SortedRows::take_row(const LogBlock& block, std::size_t row) {
+  const long line = parser_.first_line() + static_cast<long>(row);
+  const std::vector<double>& times = parser_.times();
+  if (times.empty()) return units_.add(unit_of_last_, block, row, line, nullptr);
+  const double* const before = units_.last_time(unit_of_last_);
+  try {
+    if (!in_window(times[row])) return;
+    if (before != nullptr) {
+      steps_.add(units_.name(unit_of_last_), *before, times[row], parser_.time_column());
+    }
+  } catch (const InvalidArgument& error) {
+    fail(LogColumn::time, line, error.what());
+  }
+  any_ = true;
+  units_.add(unit_of_last_, block, row, line, &times[row]);
+}
+
+bool SortedRows::in_window(double time) {
+  const TimeWindow::Side side = window_.side_of(time, parser_.time_column());
+  if (side == TimeWindow::Side::before) ran_before_.insert(unit_of_last_);
+  return side == TimeWindow::Side::within;
 }
 
 bool SortedRows::next_unit() {
@@ -154,17 +170,19 @@ bool SortedRows::read(LogBlock& block, std::size_t max_rows) {
       continue;
     }
     step_ += steps - 1;
-    if (first_of_unit_ || steps > 1) start_run(block, steps > 1);
+    if (first_of_unit_ || steps > 1) {
+      start_run(block, steps > 1 || ran_before_.count(unit_ - 1) > 0);
+    }
     add_row(block);
   }
   return block.rows.size() > 0;
 }
 
-void SortedRows::start_run(LogBlock& block, bool after_gap) {
+void SortedRows::start_run(LogBlock& block, bool ran_before) {
   block.run_starts.push_back(block.rows.size());
   if (parser_.has(LogColumn::run)) block.run_names.push_back(units_.name(unit_ - 1));
   block.first_steps.push_back(step_);
-  RunStart start = after_gap ? RunStart::unknown() : RunStart();
+  RunStart start = ran_before ? RunStart::unknown() : RunStart();
   const State state = known_ ? piece_.rows.states[index_] : kNoState;
   if (state != kNoState) {
     if (start.from_model() && !known_->can_start(state)) {

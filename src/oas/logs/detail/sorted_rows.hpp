@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/time_steps.hpp"
+#include "oas/logs/detail/time_window.hpp"
 #include "oas/logs/detail/unit_rows.hpp"
 #include "oas/model/pomdp.hpp"
 
@@ -49,10 +51,12 @@ class SortedRows {
 
  private:
   void take(const LogBlock& block);
+  void take_row(const LogBlock& block, std::size_t row);
+  [[nodiscard]] bool in_window(double time);
   bool next_unit();
   bool load();
   [[nodiscard]] std::int64_t steps_before() const;
-  void start_run(LogBlock& block, bool after_gap);
+  void start_run(LogBlock& block, bool ran_before);
   void add_row(LogBlock& block);
   void add_gap_row(LogBlock& block);
   void complete(LogBlock& block);
@@ -64,6 +68,9 @@ class SortedRows {
   Gaps gaps_;
   Action gap_action_{0};
   TimeSteps steps_;
+  TimeWindow window_;
+  bool any_ = false;                            // rows in it
+  std::unordered_set<std::size_t> ran_before_;  // units that had rows before the window
   std::optional<KnownStates> known_;
   UnitRows units_;
   std::size_t unit_of_last_ = 0;

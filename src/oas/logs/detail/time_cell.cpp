@@ -135,37 +135,41 @@ std::string iso_time(double seconds) {
                      milliseconds > 0 ? fmt::format(".{:03}", milliseconds) : "");
 }
 
+GivenTime parse_time(std::string_view text) {
+  GivenTime time;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, time.value);
+  if (parsed.ec == std::errc() && parsed.ptr == end) {
+    OAS_REQUIRE(std::isfinite(time.value), "time {} is not finite", shown(text));
+    return time;
+  }
+  bool zoned = false;
+  time.value = parse_iso_time(text, zoned);
+  time.kind = zoned ? TimeKind::zoned : TimeKind::local;
+  return time;
+}
+
 double TimeColumn::read(const char*& position, long line) {
   const std::string_view text = next_cell(position, scratch_);
   OAS_REQUIRE(!text.empty(), "the time is empty");
-  double value = 0.0;
-  Kind kind = Kind::number;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec == std::errc() && parsed.ptr == end) {
-    OAS_REQUIRE(std::isfinite(value), "time {} is not finite", shown(text));
-  } else {
-    bool zoned = false;
-    value = parse_iso_time(text, zoned);
-    kind = zoned ? Kind::zoned : Kind::local;
-  }
-  if (kind_ == Kind::unknown) {
-    kind_ = kind;
+  const GivenTime time = parse_time(text);
+  if (!kind_) {
+    kind_ = time.kind;
     kind_line_ = line;
   }
-  const auto words = [](Kind one) {
-    return one == Kind::number  ? "a number"
-           : one == Kind::local ? "a date without zone"
-                                : "a date with a zone";
+  const auto words = [](TimeKind one) {
+    return one == TimeKind::number  ? "a number"
+           : one == TimeKind::local ? "a date without zone"
+                                    : "a date with a zone";
   };
-  OAS_REQUIRE(kind == kind_, "time {} is {}, but line {} has {}; all must be of one kind",
-              shown(text), words(kind), kind_line_, words(kind_));
-  return value;
+  OAS_REQUIRE(time.kind == *kind_, "time {} is {}, but line {} has {}; all must be of one kind",
+              shown(text), words(time.kind), kind_line_, words(*kind_));
+  return time.value;
 }
 
 std::string TimeColumn::text(double time) const {
   if (!dates()) return fmt::format("{}", time);
-  return iso_time(time) + (kind_ == Kind::zoned ? "Z" : "");
+  return iso_time(time) + (zoned() ? "Z" : "");
 }
 
 }  // namespace oas::detail

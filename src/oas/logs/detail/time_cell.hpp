@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,20 +16,35 @@ namespace oas::detail {
 /// "2026-03-01T10:00:00Z" again, to the second, or to milliseconds where there are some.
 [[nodiscard]] std::string iso_time(double seconds);
 
+enum class TimeKind {
+  number,
+  local,
+  zoned
+};  ///< the last two are dates, without zone and with one
+
+/// A time as somebody writes it.
+struct GivenTime {
+  double value = 0.0;  ///< a number, or seconds since 1970
+  TimeKind kind = TimeKind::number;
+
+  [[nodiscard]] bool is_date() const { return kind != TimeKind::number; }
+};
+/// A number, or as parse_iso_time. Throws InvalidArgument naming the value.
+[[nodiscard]] GivenTime parse_time(std::string_view text);
+
 /// A column of times: all numbers, or all ISO 8601, with a zone in all of them or in none.
 class TimeColumn {
  public:
   [[nodiscard]] double read(const char*& position, long line);
 
   /// Whether the times are dates, so that their differences are seconds.
-  [[nodiscard]] bool dates() const { return kind_ == Kind::local || kind_ == Kind::zoned; }
+  [[nodiscard]] bool dates() const { return kind_ && *kind_ != TimeKind::number; }
+  [[nodiscard]] bool zoned() const { return kind_ == TimeKind::zoned; }
   /// A time of this column as people write it.
   [[nodiscard]] std::string text(double time) const;
 
  private:
-  enum class Kind { unknown, number, local, zoned };
-
-  Kind kind_ = Kind::unknown;
+  std::optional<TimeKind> kind_;
   long kind_line_ = 0;  // where that was seen first
   std::string scratch_;
 };
