@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/policies/plan_export.hpp"
 #include "oas/planning/policies/policy_file.hpp"
@@ -69,14 +70,15 @@ void write_graph(const Files& files, const Plan& plan) {
           {"exact", exact},
           {"tolerance", made.tolerance},
           {"start_node", 0},
+          {"first_nodes", made.graph.first},
           {"gain", made.value.gain},
           {"plan_gain_lower", plan.gain_lower},
           {"plan_gain_upper", plan.gain_upper},
           {"worse_than_plan", made.worse_than(plan)}},
          fmt::format(
-             "{}, start in node 0\n  {}\n  gain {:.10g} (exact), the plan has [{:.6g}, "
+             "{}, start in {}\n  {}\n  gain {:.10g} (exact), the plan has [{:.6g}, "
              "{:.6g}]",
-             made.graph.brief(),
+             made.graph.brief(), start_of_graph(0, made.graph.first, plan.model.observations()),
              exact ? "exact: a node for every belief that can be reached"
              : made.of_met_beliefs
                  ? "not exact: nodes for beliefs that runs of the plan meet, the nearest next"

@@ -8,6 +8,7 @@
 
 #include "cli.hpp"
 #include "command_files.hpp"
+#include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/evaluation/policy_simulation.hpp"
@@ -103,7 +104,9 @@ Found evaluate(const EvaluateArguments& options, const Models& models, const Pol
   }
   const GraphEvaluation exact = evaluate_graph(truth, graph, start_node);
   Found found;
-  found.simulated = evaluate_by_simulation(truth, graph, exact.start_node, options.simulation,
+  PolicyGraph started = graph;
+  started.first = exact.first;
+  found.simulated = evaluate_by_simulation(truth, started, exact.start_node, options.simulation,
                                            options.common.parallelism());
   found.json = {{"exact", exact.gain},
                 {"start_node", exact.start_node},
@@ -111,9 +114,11 @@ Found evaluate(const EvaluateArguments& options, const Models& models, const Pol
                 {"pairs", exact.num_pairs},
                 {"closed_classes", exact.num_classes},
                 {"residual", exact.residual}};
-  found.text = fmt::format(
-      "  exact      {:.10g} (start in node {}{}; {} pairs of node and state)\n", exact.gain,
-      exact.start_node, start_node ? "" : ", the best one", exact.num_pairs);
+  if (!exact.first.empty()) found.json["first_nodes"] = exact.first;
+  found.text =
+      fmt::format("  exact      {:.10g} (start in {}{}; {} pairs of node and state)\n", exact.gain,
+                  start_of_graph(exact.start_node, exact.first, truth.observations()),
+                  start_node ? "" : ", the best one", exact.num_pairs);
   return found;
 }
 

@@ -34,4 +34,18 @@ std::vector<Index> indices_of(const std::vector<std::string>& names, const Label
   return result;
 }
 
+/// Where a policy graph starts: "node 0", or "node 2 after reading low, 0 after high".
+inline std::string start_of_graph(int start_node, const std::vector<int>& first,
+                                  const Labels& observations) {
+  if (first.empty()) return fmt::format("node {}", start_node);
+  std::string text;
+  for (int o = 0; o < observations.size(); ++o) {
+    const int node = first[static_cast<std::size_t>(o)];
+    if (node < 0) continue;
+    text += fmt::format("{}{} after {}{}", text.empty() ? "node " : ", ", node,
+                        text.empty() ? "reading " : "", observations[o]);
+  }
+  return text;
+}
+
 }  // namespace oas::cli

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/planning/policies/plan_export.hpp"
@@ -80,6 +81,7 @@ Json robust_json(const std::string& name, const RobustPlan& plan, const NamedSet
           {"made_for", plan.made_for},
           {"candidates", plan.candidates},
           {"nodes", plan.graph.num_nodes()},
+          {"first_nodes", plan.graph.first},
           {"status", to_string(plan.worst.status)},
           {"radius", named.set.radius}};
 }
@@ -128,11 +130,11 @@ void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& 
   std::string text = fmt::format(
       "{}: earns at least {:.6g} in every model of the set; {:.6g} in the worst one found\n"
       "  the set: {}\n"
-      "  a policy graph of {} nodes, start in node 0, made for {}, the best of {}\n"
+      "  a policy graph of {} nodes, start in {}, made for {}, the best of {}\n"
       "  in {} itself it earns {:.6g}; the plan for that earns {:.6g} and can promise {:.6g}\n",
       name, plan.worst.promise, plan.worst.attained, named.text, plan.graph.num_nodes(),
-      plan.made_for, plan.candidates, name, plan.center_gain, plan.plain_center_gain,
-      plan.plain_promise);
+      start_of_graph(0, plan.graph.first, model.observations()), plan.made_for, plan.candidates,
+      name, plan.center_gain, plan.plain_center_gain, plan.plain_promise);
   if (!output.empty()) text += fmt::format("{}: written\n", output);
   print(common, text);
 }

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <functional>
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/rng.hpp"
 #include "oas/logs/log_writer.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
+#include "support/random_models.hpp"
 #include "support/temporary_directory.hpp"
 
 /// From a log to the forecast of each unit: the filter's belief, then products of matrices.
@@ -111,6 +114,58 @@ TEST_F(ForecastOfLog, TheLastPartOfAUnitCounts) {
   const auto belief = units[0].belief(4);
   EXPECT_THAT(std::vector(belief.begin(), belief.end()),
               testing::ElementsAreArray(filter.belief()));
+}
+
+// A log that ends with an action, reading-first: its reading is still to come, and the policy
+// answers it. Against all that may be read.
+TEST_F(ForecastOfLog, APolicyAnswersTheReadingThatIsStillToCome) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    test::RandomModelOptions random;
+    random.timing = Timing::after;
+    random.num_observations = 3;
+    PomdpParts parts = test::random_model(random, seed).parts();
+    Rng rng({seed, 3, Role::policy});
+    parts.first_observation = ObservationModel(3, 1, 3, test::random_rows(3, 3, 0.5, 0.0, rng));
+    parts.rows = Rows::reading_first;
+    const Pomdp model(parts);
+    std::ofstream(path_) << "action,observation\n1,2\n0,1\n1,0\n";
+    options_.question.steps = 3;
+    options_.question.reach = {};
+    options_.policy = parse_policy_text("threshold:0>0.4=0,1>0.4=1,else=0", model);
+    const auto& rule = std::get<BeliefRule>(options_.policy->acts);
+    BeliefFilter filter(model);
+    filter.begin(Observation{2});
+    filter.update(Action{1}, Observation{1});
+    filter.update(Action{0}, Observation{0});
+    const std::vector<double> before(filter.belief().begin(), filter.belief().end());
+    std::vector<Vector> expected(4, Vector::Zero(3));
+    // P(what was read so far), the belief then, and the law of the state together with it.
+    const std::function<void(const std::vector<double>&, Vector, Action, int)> go =
+        [&](const std::vector<double>& belief, Vector law, Action action, int step) {
+          const Vector moved = model.transition().matrix(action).transpose() * law;
+          expected[static_cast<std::size_t>(step)] += moved;
+          if (step == 3) return;
+          for (Observation o{0}; o < 3; ++o) {
+            Vector seen = moved;
+            for (State s{0}; s < 3; ++s) seen[s.value()] *= model.sensors()(action, s, o);
+            BeliefFilter next(model);
+            next.reset(Belief(belief));
+            next.update(action, o);
+            const std::vector<double> then(next.belief().begin(), next.belief().end());
+            go(then, seen, Action{rule.best(then)}, step + 1);
+          }
+        };
+    go(before, VectorView(before.data(), 3), Action{1}, 0);
+    const std::vector<UnitForecast> units = forecast_log(model, {}, path_, options_);
+    ASSERT_EQ(units.size(), 1U);
+    for (std::size_t k = 0; k <= 3; ++k) {
+      for (std::size_t s = 0; s < 3; ++s) {
+        EXPECT_NEAR(units[0].middle.states[3 * k + s], expected[k][static_cast<Eigen::Index>(s)],
+                    1e-6)
+            << "seed " << seed << ", step " << k;
+      }
+    }
+  }
 }
 
 TEST_F(ForecastOfLog, ChecksItsArguments) {

@@ -73,6 +73,12 @@ TEST(Controller, CornerChains) {
   EXPECT_NEAR(value_of(blind({0.9, 0.1, 0, 1}, {1, 0})).gain, 5.0, 1e-10);  // absorbing
   // Too slow for laws to settle: by linear systems.
   EXPECT_NEAR(value_of(blind({1 - 1e-9, 1e-9, 3e-9, 1 - 3e-9}, {1, 0})).gain, 2.0, 1e-6);
+  // Moves so rare that laws seem to have settled before they show.
+  for (const double rare : {1e-11, 1e-13, 1e-14}) {
+    EXPECT_NEAR(value_of(blind({1 - rare, rare, 0, 1}, {1, 0})).gain, 5.0, 1e-6) << rare;
+    EXPECT_NEAR(value_of(blind({1 - rare, rare, 3 * rare, 1 - 3 * rare}, {1, 0})).gain, 2.0, 1e-2)
+        << rare;
+  }
   // A difference 1 - P(stay) would be 0 here.
   EXPECT_NEAR(value_of(blind({1.0, 1e-18, 1.0, 0.0}, {0, 1})).gain, 1.0, 1e-10);
   const Pomdp one =

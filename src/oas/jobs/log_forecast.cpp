@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/quantile.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
@@ -99,10 +100,12 @@ constexpr std::size_t kUnitsAtOnce = 64;
 // A unit at the end of its log.
 struct UnitNow {
   UnitForecast unit;
-  std::vector<double> beliefs;      // [model][S]
-  std::vector<double> own;          // the policy's belief; empty: it keeps none
-  int last_row = -1;                // a·O + o; -1: nothing was seen
-  bool within_is_possible = false;  // no row of it is ruled out by ForecastOptions::within
+  std::vector<double> beliefs;        // [model][S]
+  std::optional<Action> to_be_read;   // the last action, where its reading is still to come
+  std::optional<Action> last_action;  // else, where there is one
+  Observation last_seen = kMissing;   // and what was read last
+  std::vector<double> own;            // the policy's belief, of before such an action; or empty
+  bool within_is_possible = false;    // no row of it is ruled out by ForecastOptions::within
 };
 
 // Forecasts for the models that the dynamics may be.
@@ -139,12 +142,19 @@ class UnitForecasts {
     now.within_is_possible = num_draws_ < models_.size() && impossible.back() == 0;
     now.unit.rows = run.first_step + run.rows();
     if (!options_.policy) return now;
-    const Pomdp& model = models_.front();
-    if (!run.observations.empty() && run.observations.back() != kMissing) {
-      now.last_row = run.actions.back() * model.num_observations() + run.observations.back();
+    const std::size_t rows = run.actions.size();
+    if (rows > 0) {
+      (run.last_action ? now.to_be_read : now.last_action) = run.actions.back();
+      now.last_seen = run.observations.back();
+    } else if (run.start.first() != nullptr) {
+      now.last_seen = run.start.first()->observation;
     }
     if (const auto* const rule = std::get_if<BeliefRule>(&options_.policy->acts)) {
-      now.own = filter_run(rule->model, finite_, run).belief;
+      std::vector<double> before;  // the last row
+      now.own = filter_run(rule->model, finite_, run, [&](std::size_t t, auto belief) {
+                  if (t + 1 == rows) before.assign(belief.begin(), belief.end());
+                }).belief;
+      if (now.to_be_read) now.own = std::move(before);
     }
     return now;
   }
@@ -157,13 +167,20 @@ class UnitForecasts {
   }
 
   [[nodiscard]] std::vector<UnitForecast> under_policy(std::span<UnitNow> units) const {
+    const Controlled controlled = controller_for(units);
     std::vector<int> nodes;
-    const Controller controller = controller_for(units, nodes);
+    for (const std::vector<int>& of_unit : controlled.nodes) {
+      nodes.insert(nodes.end(), of_unit.begin(), of_unit.end());
+    }
     std::vector<std::vector<Forecast>> found(units.size(), std::vector<Forecast>(models_.size()));
     parallel_for(models_.size(), options_.parallelism, [&](std::size_t i) {
-      const ControllerForecaster forecaster(models_[i], controller, options_.question, nodes);
+      const ControllerForecaster forecaster(models_[i], controlled.controller, options_.question,
+                                            nodes);
       for (std::size_t u = 0; u < units.size(); ++u) {
-        found[u][i] = forecaster(belief(units[u], i), nodes[u]);
+        const std::vector<int>& of_unit = controlled.nodes[u];
+        found[u][i] = units[u].to_be_read
+                          ? forecaster(belief(units[u], i), *units[u].to_be_read, of_unit)
+                          : forecaster(belief(units[u], i), of_unit.front());
       }
     });
     std::vector<UnitForecast> results;
@@ -178,23 +195,67 @@ class UnitForecasts {
     return std::span(now.beliefs).subspan(model * states_, states_);
   }
 
-  // The policy as a controller, and the node in which each unit is.
-  [[nodiscard]] Controller controller_for(std::span<const UnitNow> units,
-                                          std::vector<int>& nodes) const {
+  // The policy as a controller, and the node in which each unit is; where a reading is still to
+  // come, the nodes after each.
+  struct Controlled {
+    Controller controller;
+    std::vector<std::vector<int>> nodes;
+  };
+
+  [[nodiscard]] Controlled controller_for(std::span<const UnitNow> units) const {
     const AskedPolicy& policy = *options_.policy;
     if (const auto* const rule = std::get_if<BeliefRule>(&policy.acts)) {
-      std::vector<std::vector<double>> roots;
-      for (const UnitNow& now : units) roots.push_back(now.own);
-      const int fitting = std::max(1, static_cast<int>(kMaxGraphPairs) / static_cast<int>(states_));
-      BeliefNodes found = nodes_of(*rule, roots, std::min(kMostBeliefNodes, fitting));
-      nodes = std::move(found.roots);
-      return std::move(found.controller);
+      return nodes_of_beliefs(*rule, units);
     }
-    const auto& controller = std::get<Controller>(policy.acts);
+    Controlled result{std::get<Controller>(policy.acts), {}};
     for (const UnitNow& now : units) {
-      nodes.push_back(policy.by_last_row && now.last_row >= 0 ? now.last_row : controller.start);
+      std::vector<int>& nodes = result.nodes.emplace_back();
+      if (!now.to_be_read) {
+        nodes.push_back(node_after(policy, result.controller, now.last_action, now.last_seen));
+        continue;
+      }
+      for (Observation o{0}; o < result.controller.num_observations; ++o) {
+        nodes.push_back(node_after(policy, result.controller, now.to_be_read, o));
+      }
     }
-    return controller;
+    return result;
+  }
+
+  // Policies on the last row know it; others begin, after a reading if they ask for one.
+  static int node_after(const AskedPolicy& policy, const Controller& controller,
+                        std::optional<Action> action, Observation seen) {
+    if (seen == kMissing) return controller.start;
+    if (policy.by_last_row && action) return *action * controller.num_observations + seen;
+    if (controller.first.empty()) return controller.start;
+    const int node = controller.first[static_cast<std::size_t>(seen)];
+    return node == Controller::kNone ? controller.start : node;
+  }
+
+  [[nodiscard]] Controlled nodes_of_beliefs(const BeliefRule& rule,
+                                            std::span<const UnitNow> units) const {
+    BeliefFilter filter(rule.model);
+    std::vector<std::vector<double>> roots;
+    for (const UnitNow& now : units) {
+      if (!now.to_be_read) {
+        roots.push_back(now.own);
+        continue;
+      }
+      for (Observation o{0}; o < rule.model.num_observations(); ++o) {
+        filter.reset(Belief(now.own));
+        filter.update(*now.to_be_read, o);  // an impossible one is skipped
+        roots.emplace_back(filter.belief().begin(), filter.belief().end());
+      }
+    }
+    const int fitting = std::max(1, static_cast<int>(kMaxGraphPairs) / static_cast<int>(states_));
+    BeliefNodes found = nodes_of(rule, roots, std::min(kMostBeliefNodes, fitting));
+    Controlled result{std::move(found.controller), {}};
+    auto next = found.roots.begin();
+    for (const UnitNow& now : units) {
+      const auto count = now.to_be_read ? rule.model.num_observations() : 1;
+      result.nodes.emplace_back(next, next + count);
+      next += count;
+    }
+    return result;
   }
 
   [[nodiscard]] UnitForecast put_together(UnitNow now, std::vector<Forecast>& found) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -34,6 +35,7 @@ class ActionCounts {
         after_row_(actions_ * observations_ * actions_, 0.0),
         after_observation_(observations_ * actions_, 0.0),
         first_(actions_, 0.0),
+        after_first_(model.reading_first() ? after_observation_.size() : 0, 0.0),
         all_(actions_, 0.0) {}
 
   void add(const LoggedRun& run) {
@@ -43,6 +45,7 @@ class ActionCounts {
       all_[action] += 1.0;
       if (t == 0) {
         if (run.first_step == 0) first_[action] += 1.0;
+        add_first(run, action);
         continue;
       }
       if (run.observations[t - 1] == kMissing) continue;
@@ -69,15 +72,34 @@ class ActionCounts {
           std::span(after_observation_).subspan(row % observations_ * actions_, actions_);
       if (!set_shares(by_observation, shares)) set_shares(all_, shares);
     }
+    set_first_given(result);
     return result;
   }
 
  private:
+  void add_first(const LoggedRun& run, std::size_t action) {
+    const FirstReading* const first = run.start.first();
+    if (first == nullptr || first->observation == kMissing) return;
+    after_first_[static_cast<std::size_t>(first->observation) * actions_ + action] += 1.0;
+  }
+  // After a first reading that the log never has, as after the same reading later on.
+  void set_first_given(LoggedPolicy& policy) const {
+    policy.first_given.resize(after_first_.size());
+    for (std::size_t i = 0; i < after_first_.size(); i += actions_) {
+      const auto shares = std::span(policy.first_given).subspan(i, actions_);
+      if (!set_shares(std::span(after_first_).subspan(i, actions_), shares) &&
+          !set_shares(std::span(after_observation_).subspan(i, actions_), shares)) {
+        std::copy(policy.first.begin(), policy.first.end(), shares.begin());
+      }
+    }
+  }
+
   std::size_t actions_;
   std::size_t observations_;
   std::vector<double> after_row_;          // [a][o][next a]
   std::vector<double> after_observation_;  // [o][next a]
   std::vector<double> first_;
+  std::vector<double> after_first_;  // [first o][a]
   std::vector<double> all_;
   std::int64_t rows_ = 0;
 };
@@ -96,7 +118,7 @@ LoggedPolicy clone_policy(const Pomdp& model, const std::string& log, const LogO
 AskedPolicy ask_policy(const std::string& text, const Pomdp& model, const LogOptions& options) {
   if (text.starts_with(kOfLog)) {
     const LoggedPolicy policy = clone_policy(model, text.substr(kOfLog.size()), options);
-    return {text, last_row_controller(policy.given, policy.first, model), true,
+    return {text, last_row_controller(policy.given, policy.first, model, policy.first_given), true,
             fmt::format("action given the last row, from {} rows; {} of {} kinds of row were seen",
                         policy.rows, policy.seen, model.num_actions() * model.num_observations())};
   }

@@ -15,6 +15,8 @@ namespace oas {
 struct LoggedPolicy {
   std::vector<double> given;  ///< [A][O][A]
   std::vector<double> first;  ///< [A], of the first action of a run
+  /// [O][A], the same given the first reading, where rows are reading-first; else empty.
+  std::vector<double> first_given;
   std::int64_t rows = 0;
   int seen = 0;  ///< pairs (action, observation) that the log has an answer to
 };

@@ -181,7 +181,8 @@ StateLimit parse_limit(const std::string& text, const Pomdp& model) {
     }
     OAS_REQUIRE(found < model.num_states(), "limit: there is no state '{}'; there are {}", name,
                 known);
-    limit.states.push_back(found);
+    const auto same = std::find(limit.states.begin(), limit.states.end(), found);
+    if (same == limit.states.end()) limit.states.push_back(found);
     if (end == equals) break;
     first = end + 1;
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "oas/belief/first_beliefs.hpp"
 #include "oas/belief/joint_kernel.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/evaluation/detail/evaluation_checks.hpp"
@@ -28,6 +29,20 @@ struct Moves {
   std::vector<double> weights;
 };
 
+// What the agent believes before its first action, and does then.
+struct AgentStart {
+  Observation first;  // kMissing: rows are not reading-first
+  std::vector<double> belief;
+  int greedy = 0;
+};
+
+// The filter's model, with first readings if the true one has them.
+Pomdp as_the_truth_opens(const Pomdp& filter, const Pomdp& truth) {
+  return filter.reading_first() == truth.reading_first()
+             ? filter
+             : filter.with_rows(truth.reading_first() ? Rows::reading_first : Rows::action_first);
+}
+
 // One fixed policy on (belief on the grid, greedy action at the exact belief, true state).
 class Chain {
  public:
@@ -50,14 +65,13 @@ class Chain {
   std::size_t num_actions_;
   std::size_t num_observations_;
   double iota_;
-  std::vector<double> start_;           // of the filter
+  std::vector<AgentStart> starts_;
   Matrix rewards_;                      // A×S, under the truth
   std::vector<double> kernel_;          // joint kernel of the truth
   std::vector<double> filter_kernel_;   // prefix kernel of the filter
   std::vector<double> filter_predict_;  // [a][s][S]: prefix sums of T_a(s,·), the filter's
-  int start_greedy_ = 0;
-  std::vector<Moves> moves_;    // per block
-  std::vector<double> values_;  // [point][greedy action][state]
+  std::vector<Moves> moves_;            // per block
+  std::vector<double> values_;          // [point][greedy action][state]
   std::vector<double> next_;
   std::vector<double> increments_;
 };
@@ -70,7 +84,6 @@ Chain::Chain(const Pomdp& truth, const Plan& plan, const Pomdp& filter, const Be
       num_actions_(static_cast<std::size_t>(truth.num_actions())),
       num_observations_(static_cast<std::size_t>(truth.num_observations())),
       iota_(plan.iota),
-      start_(filter.start()),
       rewards_(truth.expected_reward()),
       kernel_(joint_kernel(truth, truth.transition())),
       filter_kernel_(detail::prefix_kernel(filter)),
@@ -84,7 +97,9 @@ Chain::Chain(const Pomdp& truth, const Plan& plan, const Pomdp& filter, const Be
     filter_predict_[i / (square * num_observations_) * square + i % square] += filter_kernel_[i];
   }
   LookAhead look_ahead(plan);
-  start_greedy_ = look_ahead.greedy(start_);
+  for (const FirstBelief& start : first_beliefs(as_the_truth_opens(filter, truth))) {
+    starts_.push_back({start.first, start.belief, look_ahead.greedy(start.belief)});
+  }
   parallel_for(moves_.size(), parallelism,
                [&](std::size_t block) { build_block(block, look_ahead); });
 }
@@ -174,17 +189,22 @@ void Chain::sweep_block(std::size_t block) {
   }
 }
 
-// The mean over the filter's start cell and the true start state.
+// The mean over the true start state, the first reading, and the cell of the filter's belief.
 double Chain::at_start(std::span<const double> table) const {
   std::array<std::uint32_t, kMaxGridStates> indices;
   std::array<double, kMaxGridStates> weights;
-  const int count = grid_.interpolate(start_, indices.data(), weights.data());
   double value = 0.0;
-  for (int k = 0; k < count; ++k) {
-    for (std::size_t s = 0; s < num_states_; ++s) {
-      value +=
-          weights[k] * truth_.start()[s] *
-          table[indices[k] * width() + static_cast<std::size_t>(start_greedy_) * num_states_ + s];
+  for (const AgentStart& start : starts_) {
+    const int count = grid_.interpolate(start.belief, indices.data(), weights.data());
+    for (int k = 0; k < count; ++k) {
+      for (std::size_t s = 0; s < num_states_; ++s) {
+        const double seen = start.first == kMissing
+                                ? 1.0
+                                : (*truth_.first_observation())(Action{0}, State{s}, start.first);
+        value +=
+            weights[k] * truth_.start()[s] * seen *
+            table[indices[k] * width() + static_cast<std::size_t>(start.greedy) * num_states_ + s];
+      }
     }
   }
   return value;

@@ -15,6 +15,7 @@ namespace {
 constexpr double kMostCells = 1e8;  // of the table that numbers the pairs
 constexpr int kSink = -2;           // while its number is not known
 constexpr double kDust = 1e-15;     // moves less likely than this are the rounding of others
+constexpr double kWeak = 1e-6;      // moves that laws need not show before they seem to settle
 constexpr double kRest = 0.1;       // share of the steps in which a law is left as it is
 constexpr int kMostLaws = 3000;
 constexpr double kSettled = 1e-12;  // estimated distance to the limit
@@ -39,7 +40,13 @@ ControllerChain::ControllerChain(const Pomdp& truth, const Controller& controlle
   sink_ = static_cast<int>(pairs_.size());
   for (int& target : targets_) target = target == kSink ? sink_ : target;
   offsets_.push_back(targets_.size());  // the sink's row: none
-  find_classes();
+  Classes all = find_classes(0.0);
+  const auto count = [](const Classes& found) {
+    return std::count(found.closed.begin(), found.closed.end(), true);
+  };
+  hangs_on_weak_moves_ = count(find_classes(kWeak)) != count(all);
+  class_of_ = std::move(all.of);
+  closed_ = std::move(all.closed);
 }
 
 int ControllerChain::num_closed() const {
@@ -87,9 +94,10 @@ void ControllerChain::add_moves(int node, Action action, State state, double cha
 }
 
 // Tarjan's classes, without recursion; a class is closed when no arrow leaves it.
-void ControllerChain::find_classes() {
+// Moves that are not above `weakest` are left out.
+ControllerChain::Classes ControllerChain::find_classes(double weakest) const {
   const std::size_t n = pairs_.size() + 1;
-  class_of_.assign(n, -1);
+  Classes found{std::vector<int>(n, -1), {}};
   std::vector<int> order(n, -1);
   std::vector<int> low(n, 0);
   std::vector<std::size_t> at(n, 0);
@@ -108,36 +116,40 @@ void ControllerChain::find_classes() {
       }
       bool deeper = false;
       for (; at[v] < offsets_[v + 1] && !deeper; ++at[v]) {
+        if (!(weights_[at[v]] > weakest)) continue;
         const auto w = static_cast<std::size_t>(targets_[at[v]]);
         if (order[w] < 0) {
           path.push_back(targets_[at[v]]);
           deeper = true;
           --at[v];
-        } else if (class_of_[w] < 0) {
+        } else if (found.of[w] < 0) {
           low[v] = std::min(low[v], low[w]);
         }
       }
       if (deeper) continue;
       path.pop_back();
-      if (low[v] == order[v]) close_class(static_cast<int>(v), open);
+      if (low[v] == order[v]) close_class(static_cast<int>(v), weakest, open, found);
     }
   }
+  return found;
 }
 
-void ControllerChain::close_class(int root, std::vector<int>& open) {
-  const auto number = static_cast<int>(closed_.size());
+void ControllerChain::close_class(int root, double weakest, std::vector<int>& open,
+                                  Classes& found) const {
+  const auto number = static_cast<int>(found.closed.size());
   const auto last = std::find(open.rbegin(), open.rend(), root);
   const std::vector<int> members(open.end() - (last - open.rbegin()) - 1, open.end());
   open.resize(open.size() - members.size());
-  for (const int v : members) class_of_[static_cast<std::size_t>(v)] = number;
+  for (const int v : members) found.of[static_cast<std::size_t>(v)] = number;
   bool closed = true;
   for (const int v : members) {
     for (std::size_t k = offsets_[static_cast<std::size_t>(v)];
          k < offsets_[static_cast<std::size_t>(v) + 1]; ++k) {
-      closed = closed && class_of_[static_cast<std::size_t>(targets_[k])] == number;
+      if (!(weights_[k] > weakest)) continue;
+      closed = closed && found.of[static_cast<std::size_t>(targets_[k])] == number;
     }
   }
-  closed_.push_back(closed);
+  found.closed.push_back(closed);
 }
 
 std::vector<std::vector<int>> ControllerChain::classes() const {
@@ -295,7 +307,20 @@ Vector ControllerChain::steps_to_absorption() {
   return steps;
 }
 
+bool ControllerChain::is_passing(std::size_t pair) const {
+  return !closed_[static_cast<std::size_t>(class_of_[pair])];
+}
+
 std::optional<Vector> ControllerChain::settled_law(Vector start) const {
+  if (hangs_on_weak_moves_) return std::nullopt;
+  // What has not left the classes that are passed through will do so one day, however late.
+  const auto has_arrived = [&] {
+    double passing = 0.0;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      if (is_passing(i)) passing += start[static_cast<Eigen::Index>(i)];
+    }
+    return passing <= kSettled;
+  };
   Vector next;
   double before = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kMostLaws; ++i) {
@@ -306,8 +331,9 @@ std::optional<Vector> ControllerChain::settled_law(Vector start) const {
     // Changes shrink by a constant factor in the end: what is still to come is a geometric series.
     const double ratio = change / before;
     before = change;
-    if (change == 0.0) return start;
-    if (i > 10 && ratio < 0.99 && change * ratio / (1.0 - ratio) <= kSettled) return start;
+    if (change == 0.0 || (i > 10 && ratio < 0.99 && change * ratio / (1.0 - ratio) <= kSettled)) {
+      return has_arrived() ? std::optional(std::move(start)) : std::nullopt;
+    }
   }
   return std::nullopt;
 }

@@ -16,6 +16,7 @@ std::vector<std::size_t> pairs_in(std::span<const int> nodes, int num_states) {
   std::vector<std::size_t> pairs;
   const auto states = static_cast<std::size_t>(num_states);
   for (const int node : nodes) {
+    if (node == Controller::kNone) continue;
     for (std::size_t s = 0; s < states; ++s) {
       pairs.push_back(static_cast<std::size_t>(node) * states + s);
     }
@@ -53,6 +54,14 @@ struct ControllerForecaster::Chains {
     }
   }
 
+  template <class LawOn>
+  [[nodiscard]] Forecast forecast(const LawOn& law_on) const {
+    Forecast result;
+    add_states(law_on(*free), result);
+    if (until) add_survival(law_on(*until), result);
+    return result;
+  }
+
   [[nodiscard]] bool is_inside(const detail::ControllerChain& chain, std::size_t pair) const {
     return inside[static_cast<std::size_t>(chain.state_of(pair))] != 0;
   }
@@ -62,6 +71,24 @@ struct ControllerForecaster::Chains {
     Vector result = Vector::Zero(static_cast<Eigen::Index>(chain.num_pairs()));
     for (std::size_t s = 0; s < belief.size(); ++s) {
       result[static_cast<Eigen::Index>(chain.number(node, s))] = belief[s];
+    }
+    return result;
+  }
+
+  [[nodiscard]] Vector law(const detail::ControllerChain& chain, std::span<const double> belief,
+                           Action action, std::span<const int> after_reading) const {
+    Vector result = Vector::Zero(static_cast<Eigen::Index>(chain.num_pairs()));
+    for (std::size_t s = 0; s < belief.size(); ++s) {
+      for (Observation o{0}; o < truth.num_observations(); ++o) {
+        const double both = belief[s] * truth.sensors()(action, State{s}, o);
+        if (!(both > 0.0)) continue;
+        const int node = after_reading[static_cast<std::size_t>(o)];
+        OAS_REQUIRE(node != Controller::kNone,
+                    "the policy stops: it has no node for observation {}, which can come in state "
+                    "{}",
+                    truth.observations()[o.value()], truth.states()[static_cast<int>(s)]);
+        result[static_cast<Eigen::Index>(chain.number(node, s))] += both;
+      }
     }
     return result;
   }
@@ -123,12 +150,20 @@ ControllerForecaster& ControllerForecaster::operator=(ControllerForecaster&&) no
 Forecast ControllerForecaster::operator()(std::span<const double> belief, int node) const {
   OAS_REQUIRE(belief.size() == chains_->inside.size(), "a belief over {} states for {}",
               belief.size(), chains_->inside.size());
-  Forecast forecast;
-  chains_->add_states(Chains::law(*chains_->free, belief, node), forecast);
-  if (chains_->until) {
-    chains_->add_survival(Chains::law(*chains_->until, belief, node), forecast);
-  }
-  return forecast;
+  return chains_->forecast(
+      [&](const detail::ControllerChain& chain) { return Chains::law(chain, belief, node); });
+}
+
+Forecast ControllerForecaster::operator()(std::span<const double> belief, Action action,
+                                          std::span<const int> after_reading) const {
+  OAS_REQUIRE(belief.size() == chains_->inside.size(), "a belief over {} states for {}",
+              belief.size(), chains_->inside.size());
+  OAS_REQUIRE(after_reading.size() == static_cast<std::size_t>(chains_->truth.num_observations()),
+              "nodes after {} observations of {}", after_reading.size(),
+              chains_->truth.num_observations());
+  return chains_->forecast([&](const detail::ControllerChain& chain) {
+    return chains_->law(chain, belief, action, after_reading);
+  });
 }
 
 }  // namespace oas

@@ -25,6 +25,10 @@ class ControllerForecaster {
 
   /// From this belief over states, with the controller in `node`.
   [[nodiscard]] Forecast operator()(std::span<const double> belief, int node) const;
+  /// From this belief over the states that `action` has led to, in timing `after`, where its
+  /// observation o is still to come and puts the controller into node `after_reading[o]`.
+  [[nodiscard]] Forecast operator()(std::span<const double> belief, Action action,
+                                    std::span<const int> after_reading) const;
 
  private:
   struct Chains;

@@ -34,6 +34,7 @@ class DiscountedPlay {
     return last_;
   }
 
+  void begin(Observation first) { filter_.begin(first); }
   void observe(Observation observation) { filter_.update(last_.action, observation); }
 
   // The plan's own function at the belief of now: its bias is γ times that.
@@ -67,6 +68,7 @@ void certify_discounted(Plan& plan, const SimulationOptions& options, Parallelis
     Environment environment(plan.model, Rng({options.seed, replication, Role::environment}));
     Rng rng({options.seed, replication, Role::agent});
     DiscountedPlay agent(plan);
+    open_run(environment, agent);
     double sum = agent.value();
     double weight = 1.0;
     play(environment, agent, rng, length,

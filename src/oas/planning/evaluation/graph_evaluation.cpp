@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "oas/core/contracts.hpp"
 #include "oas/planning/evaluation/detail/controller_chain.hpp"
@@ -21,16 +23,64 @@ std::vector<std::size_t> start_pairs(const Pomdp& truth, int first_node, int las
   return pairs;
 }
 
-// The mean over the start states in one node.
-Eigen::RowVectorXd at_start(const Pomdp& truth, const detail::ControllerChain& chain,
-                            const Eigen::MatrixXd& values, int node) {
+std::vector<std::size_t> pairs_of(std::span<const StartPair> law) {
+  std::vector<std::size_t> pairs;
+  for (const StartPair& one : law) pairs.push_back(one.pair);
+  return pairs;
+}
+
+// The mean over a law of (node, state).
+Eigen::RowVectorXd mean_over(std::span<const StartPair> law, const detail::ControllerChain& chain,
+                             const Eigen::MatrixXd& values, std::size_t states) {
   Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(values.cols());
-  for (std::size_t s = 0; s < truth.start().size(); ++s) {
-    if (!(truth.start()[s] > 0.0)) continue;
-    mean += truth.start()[s] * values.row(static_cast<Eigen::Index>(chain.number(node, s)));
+  for (const StartPair& one : law) {
+    const std::size_t row = chain.number(static_cast<int>(one.pair / states), one.pair % states);
+    mean += one.probability * values.row(static_cast<Eigen::Index>(row));
   }
   return mean;
 }
+
+// Whether a gain is larger by more than rounding.
+bool is_better(double gain, double than) {
+  return gain > than + 1e-12 * std::max(1.0, std::abs(gain));
+}
+
+// Of graphs that do not say where they start: values of all nodes at the model's start.
+class StartSearch {
+ public:
+  StartSearch(const Pomdp& truth, const detail::ControllerChain& chain,
+              const Eigen::MatrixXd& values)
+      : truth_(truth), chain_(chain), values_(values) {}
+
+  // The share of a node in the mean over what may come first: with this first reading, if given.
+  [[nodiscard]] double from(int node, std::optional<Observation> first = {}) const {
+    double sum = 0.0;
+    for (std::size_t s = 0; s < truth_.start().size(); ++s) {
+      const double here =
+          truth_.start()[s] *
+          (first ? (*truth_.first_observation())(Action{0}, State{s}, *first) : 1.0);
+      if (!(here > 0.0)) continue;
+      sum += here * values_(static_cast<Eigen::Index>(chain_.number(node, s)), 0);
+    }
+    return sum;
+  }
+
+  // The best of all nodes; kNone where every one stops.
+  [[nodiscard]] int best(int num_nodes, std::optional<Observation> first = {}) const {
+    int found = PolicyGraph::kNone;
+    for (int n = 0; n < num_nodes; ++n) {
+      const double gain = from(n, first);
+      if (std::isnan(gain)) continue;
+      if (found == PolicyGraph::kNone || is_better(gain, from(found, first))) found = n;
+    }
+    return found;
+  }
+
+ private:
+  const Pomdp& truth_;
+  const detail::ControllerChain& chain_;
+  const Eigen::MatrixXd& values_;
+};
 
 // By pair the expected reward of its step, then 1 in the column of its state.
 Eigen::MatrixXd rewards_and_states(const Pomdp& truth, const Controller& controller,
@@ -53,20 +103,20 @@ Eigen::MatrixXd rewards_and_states(const Pomdp& truth, const Controller& control
 
 ControllerValue evaluate_controller(const Pomdp& truth, const Controller& controller) {
   controller.check_fits(truth);
-  detail::ControllerChain chain(truth, controller,
-                                start_pairs(truth, controller.start, controller.start));
+  const std::vector<StartPair> law = start_law(truth, controller);
+  detail::ControllerChain chain(truth, controller, pairs_of(law));
   const std::string missing = chain.what_is_missing();
   OAS_REQUIRE(missing.empty(), "the policy stops: {}", missing);
   const Eigen::MatrixXd worth = rewards_and_states(truth, controller, chain);
+  const auto states = static_cast<std::size_t>(truth.num_states());
   Vector start = Vector::Zero(static_cast<Eigen::Index>(chain.num_pairs()));
-  for (std::size_t s = 0; s < truth.start().size(); ++s) {
-    if (!(truth.start()[s] > 0.0)) continue;
-    start[static_cast<Eigen::Index>(chain.number(controller.start, s))] = truth.start()[s];
+  for (const StartPair& one : law) {
+    const std::size_t row = chain.number(static_cast<int>(one.pair / states), one.pair % states);
+    start[static_cast<Eigen::Index>(row)] = one.probability;
   }
-  const std::optional<Vector> law = chain.settled_law(start);
-  const Eigen::RowVectorXd mean =
-      law ? Eigen::RowVectorXd(law->transpose() * worth)
-          : at_start(truth, chain, chain.long_run(worth), controller.start);
+  const std::optional<Vector> settled = chain.settled_law(start);
+  const Eigen::RowVectorXd mean = settled ? Eigen::RowVectorXd(settled->transpose() * worth)
+                                          : mean_over(law, chain, chain.long_run(worth), states);
   ControllerValue result;
   result.gain = mean[0];
   result.frequencies.assign(mean.begin() + 1, mean.end());
@@ -76,35 +126,65 @@ ControllerValue evaluate_controller(const Pomdp& truth, const Controller& contro
   return result;
 }
 
+namespace {
+
+// A graph whose start is known.
+GraphEvaluation evaluate_started(const Pomdp& truth, const PolicyGraph& graph, int start_node) {
+  const Controller controller = controller_of(graph, start_node, truth.num_actions());
+  const std::vector<StartPair> law = start_law(truth, controller);
+  detail::ControllerChain chain(truth, controller, pairs_of(law));
+  const Eigen::MatrixXd values =
+      chain.long_run(rewards_and_states(truth, controller, chain).leftCols(1));
+  GraphEvaluation result;
+  result.start_node = start_node;
+  result.first = graph.first;
+  result.gain = mean_over(law, chain, values, static_cast<std::size_t>(truth.num_states()))[0];
+  OAS_REQUIRE(!std::isnan(result.gain), "the policy graph stops: {}", chain.what_is_missing());
+  result.gains.assign(graph.actions.size(), std::numeric_limits<double>::quiet_NaN());
+  result.gains[static_cast<std::size_t>(start_node)] = result.gain;
+  result.num_pairs = chain.num_pairs();
+  result.num_classes = chain.num_closed();
+  result.residual = chain.residual();
+  return result;
+}
+
+// A graph that starts in the best node.
+GraphEvaluation evaluate_best_start(const Pomdp& truth, const PolicyGraph& graph) {
+  const Controller controller = controller_of(graph, 0, truth.num_actions());
+  const int nodes = graph.num_nodes();
+  detail::ControllerChain chain(truth, controller, start_pairs(truth, 0, nodes - 1));
+  const Eigen::MatrixXd values =
+      chain.long_run(rewards_and_states(truth, controller, chain).leftCols(1));
+  const StartSearch search(truth, chain, values);
+  GraphEvaluation result;
+  for (int n = 0; n < nodes; ++n) result.gains.push_back(search.from(n));
+  result.start_node = search.best(nodes);
+  OAS_REQUIRE(result.start_node >= 0, "the policy graph stops: {}", chain.what_is_missing());
+  result.gain = result.gains[static_cast<std::size_t>(result.start_node)];
+  if (truth.reading_first()) {
+    result.gain = 0.0;
+    for (Observation o{0}; o < truth.num_observations(); ++o) {
+      const int best = search.best(nodes, o);
+      result.first.push_back(best);
+      if (best != PolicyGraph::kNone) result.gain += search.from(best, o);
+    }
+  }
+  result.num_pairs = chain.num_pairs();
+  result.num_classes = chain.num_closed();
+  result.residual = chain.residual();
+  return result;
+}
+
+}  // namespace
+
 GraphEvaluation evaluate_graph(const Pomdp& truth, const PolicyGraph& graph,
                                std::optional<int> start_node) {
   graph.check_fits(truth);
   OAS_REQUIRE(!start_node || (*start_node >= 0 && *start_node < graph.num_nodes()),
               "start node {} of {}, numbered from 0", start_node.value_or(0), graph.num_nodes());
-  const int first = start_node.value_or(0);
-  const int last = start_node.value_or(graph.num_nodes() - 1);
-  const Controller controller = controller_of(graph, first, truth.num_actions());
-  detail::ControllerChain chain(truth, controller, start_pairs(truth, first, last));
-  const Eigen::MatrixXd values =
-      chain.long_run(rewards_and_states(truth, controller, chain).leftCols(1));
-  GraphEvaluation result;
-  result.num_pairs = chain.num_pairs();
-  result.num_classes = chain.num_closed();
-  result.residual = chain.residual();
-  result.gains.assign(graph.actions.size(), std::numeric_limits<double>::quiet_NaN());
-  result.start_node = -1;
-  for (int n = first; n <= last; ++n) {
-    const double gain = at_start(truth, chain, values, n)[0];
-    result.gains[static_cast<std::size_t>(n)] = gain;
-    if (std::isnan(gain)) continue;
-    const double margin = 1e-12 * std::max(1.0, std::abs(gain));
-    if (result.start_node < 0 || gain > result.gain + margin) {
-      result.gain = gain;
-      result.start_node = n;
-    }
-  }
-  OAS_REQUIRE(result.start_node >= 0, "the policy graph stops: {}", chain.what_is_missing());
-  return result;
+  const bool says = !graph.first.empty() && truth.reading_first();
+  return start_node || says ? evaluate_started(truth, graph, start_node.value_or(0))
+                            : evaluate_best_start(truth, graph);
 }
 
 }  // namespace oas

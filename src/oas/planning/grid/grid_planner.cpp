@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "oas/belief/first_beliefs.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas {
@@ -135,7 +136,10 @@ Plan discounted_grid_plan(const Pomdp& model, const PlanOptions& options, Parall
   rvi.max_sweeps = 1;
   const double beyond = solver.iterate(rvi).largest_increment / (1.0 - discount);
   for (double& v : value) v += beyond;
-  const double at_start = value_on(solver.grid(), value, model.start());
+  double at_start = 0.0;
+  for (const FirstBelief& start : first_beliefs(model)) {
+    at_start += start.probability * value_on(solver.grid(), value, start.belief);
+  }
   plan.discounted = DiscountedValue{discount, at_start, at_start};
   for (double& v : value) v *= discount;
   // Any function bounds the average from above by its increments, this one too.

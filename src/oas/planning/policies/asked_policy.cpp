@@ -102,7 +102,9 @@ AskedPolicy from_file(const Plan& plan, const std::string& name, const Pomdp& mo
   OAS_REQUIRE(plan.model.num_actions() == model.num_actions() &&
                   plan.model.num_observations() == model.num_observations(),
               "the plan was made for {}, not for {}", plan.model.brief(), model.brief());
-  return {name, rule_of(plan), false, "beliefs kept with the plan's own model"};
+  BeliefRule rule = rule_of(plan);
+  rule.model = rule.model.with_rows(model.rows());  // a run begins as the model says
+  return {name, std::move(rule), false, "beliefs kept with the plan's own model"};
 }
 
 AskedPolicy from_file(const AlphaPolicy& policy, const std::string& name, const Pomdp& model) {
@@ -112,9 +114,12 @@ AskedPolicy from_file(const AlphaPolicy& policy, const std::string& name, const 
 }
 
 AskedPolicy from_file(const PolicyGraph& graph, const std::string& name, const Pomdp& model) {
-  const int start = evaluate_graph(model, graph).start_node;
-  return {name, controller_of(graph, start, model.num_actions()), false,
-          fmt::format("starts in node {}", start)};
+  const GraphEvaluation best = evaluate_graph(model, graph);
+  Controller controller = controller_of(graph, best.start_node, model.num_actions());
+  controller.first = best.first;
+  return {name, std::move(controller), false,
+          best.first.empty() ? fmt::format("starts in node {}", best.start_node)
+                             : "starts in the best node after each first reading"};
 }
 
 }  // namespace
@@ -155,9 +160,8 @@ AskedPolicy asked_policy(const AnyPolicy& policy, const std::string& name, const
 StartedPolicy started(const AskedPolicy& policy) {
   if (const auto* const controller = std::get_if<Controller>(&policy.acts)) return {*controller};
   const auto& rule = std::get<BeliefRule>(policy.acts);
-  const std::vector<double> start = rule.model.start();
   const int fitting = std::max(1, static_cast<int>(kMaxGraphPairs) / rule.model.num_states());
-  BeliefNodes nodes = nodes_of(rule, {&start, 1}, std::min(kMostBeliefNodes, fitting));
+  BeliefNodes nodes = nodes_from_start(rule, std::min(kMostBeliefNodes, fitting));
   return {std::move(nodes.controller), nodes.tolerance > 1e-6 ? nodes.tolerance : 0.0};
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "oas/belief/filter.hpp"
+#include "oas/belief/first_beliefs.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/simulation/policies.hpp"
@@ -111,6 +112,20 @@ BeliefNodes nodes_of(const BeliefRule& rule, std::span<const std::vector<double>
     }
   }
   throw InvalidArgument("a belief is no point of the simplex");  // 2.1 holds all of it
+}
+
+BeliefNodes nodes_from_start(const BeliefRule& rule, int max_nodes) {
+  const std::vector<FirstBelief> starts = first_beliefs(rule.model);
+  std::vector<std::vector<double>> roots;
+  for (const FirstBelief& start : starts) roots.push_back(start.belief);
+  BeliefNodes nodes = nodes_of(rule, roots, max_nodes);
+  if (!rule.model.reading_first()) return nodes;
+  std::vector<int>& first = nodes.controller.first;
+  first.assign(static_cast<std::size_t>(rule.model.num_observations()), Controller::kNone);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    first[static_cast<std::size_t>(starts[i].first)] = nodes.roots[i];
+  }
+  return nodes;
 }
 
 }  // namespace oas

@@ -35,4 +35,8 @@ struct BeliefNodes {
 [[nodiscard]] BeliefNodes nodes_of(const BeliefRule& rule,
                                    std::span<const std::vector<double>> roots, int max_nodes);
 
+/// The same from the start of a run of the rule's own model: after each first reading where rows
+/// are reading-first (Controller::first).
+[[nodiscard]] BeliefNodes nodes_from_start(const BeliefRule& rule, int max_nodes);
+
 }  // namespace oas

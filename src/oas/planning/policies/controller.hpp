@@ -24,6 +24,9 @@ struct Controller {
   std::vector<double> probabilities;  ///< [N][A]
   std::vector<int> next;              ///< [N][A][O], a node or kNone
   int start = 0;                      ///< the first node
+  /// [O]: the first node after each first reading, where rows are reading-first, or kNone. Empty:
+  /// `start`, whatever is read.
+  std::vector<int> first;
 
   [[nodiscard]] int num_nodes() const {
     return num_actions == 0 ? 0 : static_cast<int>(probabilities.size()) / num_actions;
@@ -43,6 +46,17 @@ struct Controller {
   friend bool operator==(const Controller&, const Controller&) = default;
 };
 
+/// A pair of the controller's node and the state, node · S + state, in which a run may start.
+struct StartPair {
+  std::size_t pair = 0;
+  double probability = 0.0;
+};
+
+/// Where the runs of a model start under a controller: the law has probability above 0 and comes in
+/// ascending order of pairs. Throws InvalidArgument where a first reading that can come has no
+/// node, and where the controller has nodes for such readings but the model has none.
+[[nodiscard]] std::vector<StartPair> start_law(const Pomdp& model, const Controller& controller);
+
 /// A graph that starts in one of its nodes.
 [[nodiscard]] Controller controller_of(const PolicyGraph& graph, int start, int num_actions);
 
@@ -55,9 +69,12 @@ struct Controller {
 
 /// A function of the last row: `given` [A][O][A] are the probabilities of the next action given the
 /// last action and observation, `first` [A] those of the first one. Node a·O + o stands after the
-/// row (a, o), the last node at the start. Throws InvalidArgument on what is no distribution.
+/// row (a, o), node A·O at the start. `first_given` [O][A], of a model whose rows are
+/// reading-first: the same for the first action given the first reading; node A·O + 1 + o stands
+/// after that. Throws InvalidArgument on what is no distribution.
 [[nodiscard]] Controller last_row_controller(std::span<const double> given,
-                                             std::span<const double> first, const Pomdp& model);
+                                             std::span<const double> first, const Pomdp& model,
+                                             std::span<const double> first_given = {});
 
 /// What a controller does to a model in the long run: exact.
 struct ControllerValue {

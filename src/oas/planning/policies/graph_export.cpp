@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "oas/belief/filter.hpp"
+#include "oas/belief/first_beliefs.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/points/detail/point_solver.hpp"
@@ -21,6 +22,7 @@ bool can_come(const Pomdp& model, Action action, int observation) {
 PolicyGraph graph_of(const Controller& controller) {
   PolicyGraph graph;
   graph.num_observations = controller.num_observations;
+  graph.first = controller.first;
   for (int n = 0; n < controller.num_nodes(); ++n) {
     Action a{0};
     while (!(controller.probability(n, a) > 0.0)) ++a;
@@ -32,8 +34,16 @@ PolicyGraph graph_of(const Controller& controller) {
   return graph;
 }
 
+// The column that is nearest (L1) to a belief.
+int nearest_column(const Eigen::MatrixXd& beliefs, std::span<const double> belief) {
+  const VectorView point(belief.data(), static_cast<Eigen::Index>(belief.size()));
+  Eigen::Index nearest = 0;
+  (beliefs.colwise() - point).colwise().lpNorm<1>().minCoeff(&nearest);
+  return static_cast<int>(nearest);
+}
+
 // A node for each of these beliefs, of which the first is the start: the plan's action, and next
-// the node whose belief is nearest (L1) to the one that follows.
+// the node whose belief is nearest to the one that follows.
 PolicyGraph nearest_graph(const Plan& plan, const Eigen::MatrixXd& beliefs) {
   const Pomdp& model = plan.model;
   LookAhead look_ahead(plan);
@@ -47,11 +57,14 @@ PolicyGraph nearest_graph(const Plan& plan, const Eigen::MatrixXd& beliefs) {
     for (Observation o{0}; o < model.num_observations(); ++o) {
       filter.reset(belief);
       filter.update(a, o);  // an impossible one is skipped
-      const VectorView next(filter.belief().data(), model.num_states());
-      Eigen::Index nearest = 0;
-      (beliefs.colwise() - next).colwise().lpNorm<1>().minCoeff(&nearest);
-      graph.next.push_back(can_come(model, a, o) ? static_cast<int>(nearest) : PolicyGraph::kNone);
+      graph.next.push_back(can_come(model, a, o) ? nearest_column(beliefs, filter.belief())
+                                                 : PolicyGraph::kNone);
     }
+  }
+  if (!model.reading_first()) return graph;
+  graph.first.assign(static_cast<std::size_t>(model.num_observations()), PolicyGraph::kNone);
+  for (const FirstBelief& start : first_beliefs(model)) {
+    graph.first[static_cast<std::size_t>(start.first)] = nearest_column(beliefs, start.belief);
   }
   return graph;
 }
@@ -84,8 +97,7 @@ ExportedGraph export_graph(const Plan& plan, const ExportOptions& options) {
   ExportedGraph result;
   BeliefRule greedy = rule_of(plan);
   greedy.floor = 0.0;
-  const std::vector<double> start = plan.model.start();
-  const BeliefNodes nodes = nodes_of(greedy, {&start, 1}, std::min(options.max_nodes, fitting));
+  const BeliefNodes nodes = nodes_from_start(greedy, std::min(options.max_nodes, fitting));
   result.graph = graph_of(nodes.controller);
   result.tolerance = nodes.tolerance;
   result.value = evaluate_graph(plan.model, result.graph, 0);
@@ -97,10 +109,9 @@ ExportedGraph export_graph(const Plan& plan, const ExportOptions& options) {
 ActingPlan acting_controller(const Plan& plan) {
   ActingPlan result;
   if (plan.iota > 0.0) {
-    const std::vector<double> start = plan.model.start();
     const int most = std::max(1, static_cast<int>(kMaxGraphPairs) / plan.model.num_states());
     result.controller =
-        nodes_of(rule_of(plan), {&start, 1}, std::min(ExportOptions().max_nodes, most)).controller;
+        nodes_from_start(rule_of(plan), std::min(ExportOptions().max_nodes, most)).controller;
     result.gain = evaluate_controller(plan.model, result.controller).gain;
   } else {
     const ExportedGraph exported = export_graph(plan);

@@ -48,7 +48,7 @@ struct ExportedVectors {
                                              Parallelism parallelism = {});
 
 struct ExportedGraph {
-  PolicyGraph graph;            ///< node 0 is where to start
+  PolicyGraph graph;            ///< node 0 is where to start, or see PolicyGraph::first
   double tolerance = 0.0;       ///< beliefs nearer than this (L1) share a node
   bool of_met_beliefs = false;  ///< or nodes for beliefs that simulated runs met, the nearest next
   GraphEvaluation value;        ///< exact, in the plan's model from node 0

@@ -109,6 +109,11 @@ void PolicyGraph::validate() const {
     OAS_REQUIRE(next[i] >= kNone && next[i] < num_nodes(), "next node {} of {}", next[i],
                 num_nodes());
   }
+  OAS_REQUIRE(first.empty() || first.size() == static_cast<std::size_t>(num_observations),
+              "first nodes after {} of {} readings", first.size(), num_observations);
+  for (const int node : first) {
+    OAS_REQUIRE(node >= kNone && node < num_nodes(), "first node {} of {}", node, num_nodes());
+  }
   for (std::size_t n = 0; n < actions.size(); ++n) {
     OAS_REQUIRE(actions[n] >= 0, "node {} has action {}", n, actions[n]);
   }

@@ -24,6 +24,9 @@ struct PolicyGraph {
   int num_observations = 0;
   std::vector<int> actions;  ///< [N]
   std::vector<int> next;     ///< [N][O], a node or kNone
+  /// [O]: the node to start in after each first reading, where rows are reading-first, or kNone.
+  /// Empty: one node, whatever is read. Files hold neither.
+  std::vector<int> first = {};
 
   [[nodiscard]] int num_nodes() const { return static_cast<int>(actions.size()); }
   [[nodiscard]] int next_node(int node, Observation observation) const {
@@ -51,7 +54,9 @@ struct PolicyGraph {
 /// The exact gain of a graph in a model.
 struct GraphEvaluation {
   int start_node = 0;
-  double gain = 0.0;          ///< from the model's start in start_node
+  double gain = 0.0;  ///< from the model's start in start_node, or in those of `first`
+  /// [O]: the best node after each first reading, where rows are reading-first; a node or kNone.
+  std::vector<int> first;
   std::vector<double> gains;  ///< [N], from the model's start in each node
   std::size_t num_pairs = 0;  ///< (node, state) that can be reached
   int num_classes = 0;        ///< closed classes among them; the long run ends in one
@@ -64,9 +69,10 @@ inline constexpr std::size_t kMaxGraphPairs = 20'000;
 /// Solves the chain on (node, state), P((n,s) → (n',s')) = Σ_{o: next(n,o) = n'} K_a^o(s,s') with
 /// a = action(n): stationary distribution of each closed class and the probabilities of ending in
 /// each, by sparse LU. Without `start_node` the node of the largest gain is taken, the first of
-/// equal ones (within 1e-12): a .pg file does not say where to start. Throws InvalidArgument when
-/// sizes differ, when there are too many pairs, and when an observation that can come has no next
-/// node (naming both).
+/// equal ones (within 1e-12): a .pg file does not say where to start. Where rows are reading-first
+/// and the graph does not say either, it is the best one after each first reading. Throws
+/// InvalidArgument when sizes differ, when there are too many pairs, and when an observation that
+/// can come has no next node (naming both).
 [[nodiscard]] GraphEvaluation evaluate_graph(const Pomdp& truth, const PolicyGraph& graph,
                                              std::optional<int> start_node = {});
 
@@ -85,8 +91,13 @@ class GraphAgent {
                 start_node, graph_.num_nodes());
   }
 
-  /// A graph has no edge for what is read before the first action.
-  void begin(Observation /*first*/) {}
+  /// The first reading of a run: to the node that the graph starts in after it, if it says so.
+  void begin(Observation first) {
+    check_observation(first, graph_.num_observations);
+    if (graph_.first.empty() || first == kMissing) return;
+    const int node = graph_.first[static_cast<std::size_t>(first)];
+    if (node != PolicyGraph::kNone) node_ = node;
+  }
 
   Choice act(Rng& /*rng*/) {
     return {Action{graph_.actions[static_cast<std::size_t>(node_)]}, 1.0};

@@ -11,7 +11,8 @@ namespace oas {
 
 /// A policy with a promise for every model of a set.
 struct RobustPlan {
-  PolicyGraph graph;               ///< starts in node 0; the promise is about this very graph
+  /// Starts in node 0, or as PolicyGraph::first says; the promise is about this very graph.
+  PolicyGraph graph;
   WorstCase worst;                 ///< promise, and the worst member that was found
   double center_gain = 0.0;        ///< exact, in the set's center
   double plain_promise = 0.0;      ///< of the plan for the center

@@ -79,9 +79,7 @@ class Adversary {
     const auto meet = [&](int number) {
       if (std::exchange(met[static_cast<std::size_t>(number)], 1) == 0) pairs_.push_back(number);
     };
-    for (int s = 0; s < num_states_; ++s) {
-      if (model_.start()[static_cast<std::size_t>(s)] > 0.0) meet(pair(controller_.start, s));
-    }
+    for (const StartPair& one : start_law(model_, controller_)) meet(static_cast<int>(one.pair));
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const int node = pairs_[i] / num_states_;
       const State s{pairs_[i] % num_states_};

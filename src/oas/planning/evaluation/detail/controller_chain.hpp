@@ -41,7 +41,8 @@ class ControllerChain {
 
   /// The share of the steps in each pair, in the long run from the law `start`: the limit of laws
   /// of a chain that rests in every tenth step, which has the same one and no periods. Nothing
-  /// where they do not settle quickly; long_run() then answers at the cost of a linear system.
+  /// where they do not settle quickly, and where moves of probability below 1e-6 decide in which
+  /// class a run ends; long_run() then answers at the cost of a linear system.
   [[nodiscard]] std::optional<Vector> settled_law(Vector start) const;
 
   /// The expected number of steps to a state that is absorbing; ∞ where that may not happen.
@@ -57,9 +58,14 @@ class ControllerChain {
   int number_of(int node, std::size_t state);
   void add_row(std::size_t pair);
   void add_moves(int node, Action action, State state, double chance);
-  void find_classes();
-  void close_class(int root, std::vector<int>& open);
+  struct Classes {
+    std::vector<int> of;       // by pair, the sink last
+    std::vector<bool> closed;  // by class
+  };
+  [[nodiscard]] Classes find_classes(double weakest) const;
+  void close_class(int root, double weakest, std::vector<int>& open, Classes& found) const;
   [[nodiscard]] std::vector<std::vector<int>> classes() const;
+  [[nodiscard]] bool is_passing(std::size_t pair) const;
   [[nodiscard]] Eigen::MatrixXd solve(const std::vector<int>& members, bool transposed,
                                       const Eigen::MatrixXd& right);
   [[nodiscard]] Eigen::RowVectorXd class_mean(const std::vector<int>& members,
@@ -79,6 +85,7 @@ class ControllerChain {
   std::vector<int> missing_;  // by pair: an observation without next node
   std::vector<int> class_of_;
   std::vector<bool> closed_;
+  bool hangs_on_weak_moves_ = false;  // without them there would be more closed classes
   int sink_ = 0;
   double residual_ = 0.0;
 };
