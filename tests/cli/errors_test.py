@@ -161,7 +161,7 @@ class Estimators(CliCase):
     def test_all_options_of_the_help_are_known_here(self):
         shown = set(re.findall(r"^  --([a-z-]+)", self.good("estimate", "--help"), re.M))
         other = {"json", "threads", "lenient", "estimator", "simultaneous"}
-        other |= {"columns", "step", "gaps", "interleaved", "known-states"}  # logs_test.py
+        other |= {"columns", "step", "gaps", "interleaved", "known-states", "noticed"}
         other |= {"from", "until"}  # tests/logs/time_window_test.cpp
         other |= {"rows"}  # reading_first_test.py
         other |= {"outliers"}  # densities_test.py

@@ -128,6 +128,8 @@ void LogOptions::validate() const {
   if (!rows.empty()) static_cast<void>(parse_rows(rows));
   static_cast<void>(Outliers(outliers));
   static_cast<void>(detail::TimeWindow(*this));
+  OAS_REQUIRE(noticed.empty() || known_states,
+              "noticed: {} is for known states, which nobody asked to use", detail::shown(noticed));
   if (step.empty()) return;
   try {
     static_cast<void>(parse_duration(step));

@@ -82,6 +82,7 @@ struct LogOptions {
   std::string rows = {};      ///< action-first or reading-first; empty: as the model says
   std::string outliers = {};  ///< see Outliers; empty: error
   bool known_states = false;  ///< column `state` is evidence; see LogReader
+  std::string noticed = {};   ///< states that are never left out there: "failed+burst"
   bool interleaved = false;   ///< sort units apart from the first row on
 
   template <class Fields>
@@ -114,6 +115,9 @@ struct LogOptions {
   void visit_known_states(Fields& fields) {
     fields("known_states", known_states,
            "use the column state, empty where it is unknown, as evidence");
+    fields.text("noticed", noticed,
+                "with known states: those that nobody misses, failed+burst, so that a row without "
+                "state was in none of them");
   }
 
   /// Throws InvalidArgument naming the option and its value.

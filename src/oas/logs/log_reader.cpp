@@ -79,7 +79,7 @@ class LogReader::Impl {
                 (options.validate(), ColumnNames(options.columns))) {
     require_columns(options);
     if (model.reading_first()) {
-      reading_first_.emplace(parser_, model, options.known_states);
+      reading_first_.emplace(parser_, model, options);
     }
     if (parser_.has(LogColumn::run) || parser_.has(LogColumn::time) || options.known_states) {
       sorted_.emplace(parser_, model, parser_.has(LogColumn::observation), options);

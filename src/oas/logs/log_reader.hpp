@@ -91,7 +91,10 @@ struct LogBlock {
 /// Known states: with LogOptions::known_states what the column `state` knows enters `likelihoods`,
 /// which there are then for finite observations too. `state` is the state in which the row's action
 /// was taken. In timing `before` the row's observation comes from it; in `after` that of the row
-/// before does, and the first one tells where the run starts.
+/// before does, and the first one tells where the run starts. A state that is only noted when it is
+/// a certain one tells by its absence, too: LogOptions::noticed names those that are never missed,
+/// and a row with an empty cell was in none of them. (Of the first row in `after` that is not
+/// used.)
 ///
 /// Every fault of the text is a ParseError "file:line:field: message" (field counts the columns
 /// from 1) that names column and value. Among them: no rows, a blank line that is not at the end, a

@@ -7,7 +7,7 @@
 
 namespace oas::detail {
 
-ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model, bool known_states)
+ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model, const LogOptions& options)
     : parser_(parser),
       states_(model.states()),
       observations_(model.observations()),
@@ -15,7 +15,7 @@ ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model, bool kno
       has_names_(parser.has(LogColumn::run)),
       has_times_(parser.has(LogColumn::time)) {
   if (evidence_ == nullptr) first_sensor_ = model.first_observation();
-  if (known_states) known_.emplace(model, evidence_ == nullptr);
+  if (options.known_states) known_.emplace(model, evidence_ == nullptr, options.noticed);
 }
 
 void ReadingFirst::fail(LogColumn column, long line, const std::string& message) const {
@@ -69,7 +69,7 @@ void ReadingFirst::require_action() const {
                    line_));
 }
 
-State ReadingFirst::state_here() const { return known_ ? raw_.rows.states[index_] : State{-1}; }
+State ReadingFirst::state_here() const { return known_ ? raw_.rows.states[index_] : kNobodyLooked; }
 
 // Of the row being looked at.
 std::span<const double> ReadingFirst::reading() const {
@@ -133,6 +133,8 @@ RunStart ReadingFirst::first_of_run() {
   if (state >= 0) {
     check_known_first(state, start, first);
     start = RunStart::known(state);
+  } else if (state == kEmptyState) {
+    known_->rule_out_noticed(first.likelihood);
   }
   return start.with(std::move(first));
 }
@@ -161,11 +163,9 @@ void ReadingFirst::add_row(LogBlock& block) {
   lines_.push_back(line_);
   add_likelihoods(block);
   if (known_ && !known_->complete(state_here(), block)) {
-    fail(
-        LogColumn::state, line_,
-        fmt::format("state '{}' cannot have given the observation of line {}: its probability is 0 "
-                    "there",
-                    states_[state_here()], line_));
+    fail(LogColumn::state, line_,
+         known_->contradiction(state_here(), states_,
+                               fmt::format("the observation of line {}", line_)));
   }
 }
 
@@ -207,13 +207,13 @@ void ReadingFirst::add_last_action(LogBlock& block) {
   }
   if (evidence_ != nullptr) block.likelihoods.insert(block.likelihoods.end(), states_.size(), 1.0);
   lines_.push_back(chosen_.line);
-  if (known_) static_cast<void>(known_->complete(State{-1}, block));
+  if (known_) static_cast<void>(known_->complete(kNobodyLooked, block));
 }
 
 void ReadingFirst::remember(const LogBlock& rows, std::size_t row) {
   chosen_.line = line_;
   chosen_.action = rows.rows.actions[row];
-  if (!rows.rows.states.empty()) chosen_.state = rows.rows.states[row];
+  if (!rows.rows.states.empty()) chosen_.state = std::max(rows.rows.states[row], kEmptyState);
   if (!rows.times.empty()) chosen_.time = rows.times[row];
   if (!rows.rows.rewards.empty()) chosen_.reward = rows.rows.rewards[row];  // NaN: unknown
   if (rows.rows.propensities.empty()) return;

@@ -25,7 +25,7 @@ class ReadingFirst {
   using LineOf = std::function<long(std::size_t row)>;
 
   /// Keeps a reference to the parser, for messages and for what readings say.
-  ReadingFirst(const RowParser& parser, const Pomdp& model, bool known_states);
+  ReadingFirst(const RowParser& parser, const Pomdp& model, const LogOptions& options);
 
   /// As LogReader::read_block. Throws ParseError where a row that is not the last of its run has no
   /// action, where an action has no propensity although the log has that column, and where a

@@ -9,19 +9,22 @@ namespace oas::detail {
 
 namespace {
 
-constexpr State kNoState{-1};
 constexpr std::size_t kCollectedRows = 1 << 14;
+
+// An element by its name or number, as an option gives it.
+int element_of(std::string_view text, const Labels& labels, const char* option, const char* what) {
+  const bool is_index = !text.empty() && std::all_of(text.begin(), text.end(),
+                                                     [](char c) { return c >= '0' && c <= '9'; });
+  const std::optional<int> found =
+      is_index && text.size() < 9 ? std::optional(std::stoi(std::string(text))) : labels.find(text);
+  OAS_REQUIRE(found && *found < labels.size(), "{}: the model has no {} {}", option, what,
+              shown(text));
+  return *found;
+}
 
 Action action_of(const Gaps& gaps, const Labels& actions) {
   if (gaps.kind != Gaps::Kind::action) return Action{0};
-  const bool is_index = std::all_of(gaps.action.begin(), gaps.action.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
-  const std::optional<int> found = is_index && gaps.action.size() < 9
-                                       ? std::optional(std::stoi(gaps.action))
-                                       : actions.find(gaps.action);
-  OAS_REQUIRE(found && *found < actions.size(), "gaps: the model has no action {}",
-              shown(gaps.action));
-  return Action{*found};
+  return Action{element_of(gaps.action, actions, "gaps", "action")};
 }
 
 template <class T>
@@ -34,13 +37,26 @@ void append_part(const std::vector<T>& from, std::size_t row, std::size_t rows,
 
 }  // namespace
 
-KnownStates::KnownStates(const Pomdp& model, bool finite)
-    : timing_(model.timing()), start_(model.start()) {
+KnownStates::KnownStates(const Pomdp& model, bool finite, const std::string& noticed)
+    : timing_(model.timing()), start_(model.start()), noticed_text_(noticed) {
   if (finite) sensors_ = model.sensors();
+  if (noticed.empty()) return;
+  noticed_.assign(start_.size(), 0);
+  for (std::size_t first = 0; first <= noticed.size();) {
+    const std::size_t end = std::min(noticed.find('+', first), noticed.size());
+    const std::string_view name = std::string_view(noticed).substr(first, end - first);
+    noticed_[static_cast<std::size_t>(element_of(name, model.states(), "noticed", "state"))] = 1;
+    first = end + 1;
+  }
 }
 
 bool KnownStates::can_start(State state) const {
   return start_[static_cast<std::size_t>(state)] > 0.0;
+}
+
+bool KnownStates::is_ruled_out(State state, std::size_t other) const {
+  if (state >= 0) return other != static_cast<std::size_t>(state);
+  return state == kEmptyState && !noticed_.empty() && noticed_[other] != 0;
 }
 
 bool KnownStates::complete(State state, LogBlock& block) const {
@@ -52,13 +68,36 @@ bool KnownStates::complete(State state, LogBlock& block) const {
       block.likelihoods.push_back(seen == kMissing ? 1.0 : (*sensors_)(action, s, seen));
     }
   }
-  block.known.push_back(state);
-  if (state == kNoState) return true;
+  block.known.push_back(std::max(state, kEmptyState));
   const auto row = std::span(block.likelihoods).last(n);
-  const double likelihood = row[static_cast<std::size_t>(state)];
-  std::fill(row.begin(), row.end(), 0.0);
-  row[static_cast<std::size_t>(state)] = likelihood;
-  return likelihood > 0.0;
+  bool changed = false;
+  bool possible = false;
+  for (std::size_t s = 0; s < n; ++s) {
+    if (is_ruled_out(state, s)) {
+      row[s] = 0.0;
+      changed = true;
+    }
+    possible = possible || row[s] > 0.0;
+  }
+  return possible || !changed;
+}
+
+void KnownStates::rule_out_noticed(std::vector<double>& likelihoods) const {
+  if (noticed_.empty()) return;
+  if (likelihoods.empty()) likelihoods.assign(start_.size(), 1.0);
+  for (std::size_t s = 0; s < start_.size(); ++s) {
+    if (is_ruled_out(kEmptyState, s)) likelihoods[s] = 0.0;
+  }
+}
+
+std::string KnownStates::contradiction(State state, const Labels& states,
+                                       const std::string& with) const {
+  if (state >= 0) {
+    return fmt::format("state '{}' cannot have given {}: its probability is 0 there", states[state],
+                       with);
+  }
+  return fmt::format("the state is empty, but only {}, which is noticed, can have given {}",
+                     noticed_text_, with);
 }
 
 SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
@@ -69,8 +108,11 @@ SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
       gap_action_(action_of(gaps_, model.actions())),
       steps_(options.step, gaps_.kind),
       window_(options) {
-  // Whoever shifts rows does it there.
-  if (options.known_states && !model.reading_first()) known_.emplace(model, finite);
+  // Whoever shifts rows does it there, and must tell rows that were put in.
+  if (!options.noticed.empty() && model.reading_first()) gap_state_ = kNobodyLooked;
+  if (options.known_states && !model.reading_first()) {
+    known_.emplace(model, finite, options.noticed);
+  }
 }
 
 void SortedRows::fail(LogColumn column, long line, const std::string& message) const {
@@ -183,8 +225,8 @@ void SortedRows::start_run(LogBlock& block, bool ran_before) {
   if (parser_.has(LogColumn::run)) block.run_names.push_back(units_.name(unit_ - 1));
   block.first_steps.push_back(step_);
   RunStart start = ran_before ? RunStart::unknown() : RunStart();
-  const State state = known_ ? piece_.rows.states[index_] : kNoState;
-  if (state != kNoState) {
+  const State state = known_ ? piece_.rows.states[index_] : kEmptyState;
+  if (state >= 0) {
     if (start.from_model() && !known_->can_start(state)) {
       fail(LogColumn::state, piece_.lines[index_],
            fmt::format("state '{}' has probability 0 at the start of a run (the model's start)",
@@ -210,7 +252,7 @@ void SortedRows::add_row(LogBlock& block) {
     last_time_ = piece_.times[index_];
     block.times.push_back(last_time_);
   }
-  first_of_unit_ = gap_seen_ = false;
+  first_of_unit_ = gap_seen_ = filled_in_ = false;
   ++index_;
   ++step_;
   if (known_) complete(block);
@@ -221,7 +263,7 @@ void SortedRows::add_gap_row(LogBlock& block) {
   block.rows.observations.push_back(kMissing);
   if (!piece_.rows.propensities.empty()) block.rows.propensities.push_back(1.0);
   if (!piece_.rows.rewards.empty()) block.rows.rewards.push_back(std::nan(""));
-  if (!piece_.rows.states.empty()) block.rows.states.push_back(kNoState);
+  if (!piece_.rows.states.empty()) block.rows.states.push_back(gap_state_);
   const std::size_t rows = piece_.size();
   block.readings.insert(block.readings.end(), piece_.readings.size() / rows, 0.0);
   block.likelihoods.insert(block.likelihoods.end(), piece_.likelihoods.size() / rows, 1.0);
@@ -231,13 +273,14 @@ void SortedRows::add_gap_row(LogBlock& block) {
   block.times.push_back(next - (next - last_time_) * left);
   --gap_left_;
   ++step_;
+  filled_in_ = true;
   if (known_) complete(block);
 }
 
 // The state of the row behind the last one of the block, where it follows within the run.
 State SortedRows::state_behind() {
-  if (gap_left_ > 0 || !load()) return kNoState;
-  if (!gap_seen_ && steps_before() > 1) return kNoState;  // a gap follows, or another run
+  if (gap_left_ > 0 || !load()) return kNobodyLooked;
+  if (!gap_seen_ && steps_before() > 1) return kNobodyLooked;  // a gap follows, or another run
   return piece_.rows.states[index_];
 }
 
@@ -245,13 +288,13 @@ State SortedRows::state_behind() {
 // state of the row behind it did.
 void SortedRows::complete(LogBlock& block) {
   const bool before = known_->timing() == Timing::before;
-  const State state = before ? block.rows.states.back() : state_behind();
+  const State here = filled_in_ ? kNobodyLooked : block.rows.states.back();
+  const State state = before ? here : state_behind();
   if (known_->complete(state, block)) return;
   const long line = before ? lines_.back() : piece_.lines[index_];
   fail(LogColumn::state, line,
-       fmt::format("state '{}' cannot have given the observation of line {}: its probability is 0 "
-                   "there",
-                   states_[state], lines_.back()));
+       known_->contradiction(state, states_,
+                             fmt::format("the observation of line {}", lines_.back())));
 }
 
 }  // namespace oas::detail

@@ -14,23 +14,38 @@
 
 namespace oas::detail {
 
+/// In place of a state: the cell is empty; or there is no row that could have told.
+inline constexpr State kEmptyState{-1};
+inline constexpr State kNobodyLooked{-2};
+
 /// What known states do to rows: the likelihoods of the state that emitted a row's observation are
-/// set to 0 in all other states.
+/// set to 0 in all other states. So are, where the cell is empty, those of states that are never
+/// missed.
 class KnownStates {
  public:
-  /// `finite`: likelihoods are the sensors' of `model`; else rows bring them.
-  KnownStates(const Pomdp& model, bool finite);
+  /// `finite`: likelihoods are the sensors' of `model`; else rows bring them. `noticed` as
+  /// LogOptions has it; throws InvalidArgument on a state that the model has not.
+  KnownStates(const Pomdp& model, bool finite, const std::string& noticed);
 
   [[nodiscard]] Timing timing() const { return timing_; }
   /// Whether a run of the model can start in a state.
   [[nodiscard]] bool can_start(State state) const;
-  /// Completes the last row of a block, whose observation came from `state`, or from an unknown one
-  /// (-1). False when it could not have come from there.
+  /// Completes the last row of a block, whose observation came from `state`, or from an unknown
+  /// one. False when it could not have come from there.
   [[nodiscard]] bool complete(State state, LogBlock& block) const;
+  /// What an empty cell says, on likelihoods [S]; on an empty vector it stands for all 1.
+  void rule_out_noticed(std::vector<double>& likelihoods) const;
+  /// Why a row cannot be: its state, or the lack of one, in words.
+  [[nodiscard]] std::string contradiction(State state, const Labels& states,
+                                          const std::string& with) const;
 
  private:
+  [[nodiscard]] bool is_ruled_out(State state, std::size_t other) const;
+
   Timing timing_;
   std::vector<double> start_;
+  std::vector<char> noticed_;  // [S]; empty: none is
+  std::string noticed_text_;
   std::optional<ObservationModel> sensors_;
 };
 
@@ -67,6 +82,7 @@ class SortedRows {
   const Labels states_;
   Gaps gaps_;
   Action gap_action_{0};
+  State gap_state_ = kEmptyState;
   TimeSteps steps_;
   TimeWindow window_;
   bool any_ = false;                            // rows in it
@@ -82,6 +98,7 @@ class SortedRows {
   bool first_of_unit_ = true;
   bool gap_seen_ = false;      // rows before this one were put in already
   std::int64_t gap_left_ = 0;  // rows still to be put in
+  bool filled_in_ = false;     // the last row of the block was
   double last_time_ = 0.0;     // of the row before
   Action last_action_{0};
   std::int64_t step_ = 0;  // of the unit
