@@ -186,9 +186,10 @@ void run_estimate(const EstimateArguments& options) {
   const LogOptions reading = log_options(options.rows);
   const AnyModel rows = row_model(loaded, options.logs.front(), reading);
   Estimation how = estimation_from(options.estimator, rows, options.settings);
-  const bool known_states = how.rows.known_states;  // a setting of the estimators that look at it
+  const LogOptions known = how.rows;  // settings of the estimators that look at them
   how.rows = reading;
-  how.rows.known_states = known_states;
+  how.rows.known_states = known.known_states;
+  how.rows.noticed = known.noticed;
   Progress progress(options.common, "rows", 0);
   how.estimate.parallelism = options.common.parallelism();
   how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
