@@ -27,10 +27,7 @@ class LogCollector {
  public:
   explicit LogCollector(DiagnosedLog& log) : log_(log) {}
 
-  void file(const std::string& path, bool several) {
-    path_ = several ? path : std::string();
-    unnamed_ = 0;
-  }
+  void file(const std::string& path, bool several) { path_ = several ? path : std::string(); }
   void add(const LoggedRun& run, bool timed) {
     DiagnosedRows& rows = log_.rows;
     // The last action of rows that are reading-first showed nothing.
@@ -73,11 +70,7 @@ class LogCollector {
   }
   // Numbers are counted anew in every file; names are the same unit wherever they stand.
   int unit_of(const LoggedRun& run) {
-    std::string name = run.name;
-    if (name.empty()) {
-      if (run.first_step == 0) ++unnamed_;
-      name = fmt::format("{}", unnamed_ - 1);
-    }
+    std::string name = run.unit;
     const bool number =
         std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (number && !path_.empty()) name = path_ + ":" + name;
@@ -88,7 +81,6 @@ class LogCollector {
 
   DiagnosedLog& log_;
   std::string path_;
-  int unnamed_ = 0;
   std::map<std::string, int> numbers_;
 };
 

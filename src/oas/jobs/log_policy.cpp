@@ -42,7 +42,7 @@ class ActionCounts {
       ++rows_;
       all_[action] += 1.0;
       if (t == 0) {
-        if (run.first_step == 0) first_[action] += 1.0;
+        if (!run.goes_on()) first_[action] += 1.0;
         continue;
       }
       if (run.observations[t - 1] == kMissing) continue;
