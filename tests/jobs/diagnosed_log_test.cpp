@@ -12,13 +12,14 @@ using ::testing::ElementsAre;
 
 class ReadDiagnosedLog : public testing::Test {
  protected:
-  DiagnosedRows read(const AnyModel& model, const std::vector<std::string>& texts) {
+  DiagnosedRows read(const AnyModel& model, const std::vector<std::string>& texts,
+                     const LogOptions& options = {}) {
     paths_.clear();
     for (const std::string& text : texts) {
       paths_.push_back(folder_.file(std::to_string(paths_.size()) + ".csv"));
       test::spill(paths_.back(), text);
     }
-    return read_diagnosed_log(model, paths_).rows;
+    return read_diagnosed_log(model, paths_, options).rows;
   }
 
   const test::TemporaryDirectory folder_;
@@ -54,6 +55,22 @@ TEST_F(ReadDiagnosedLog, ReadingFirstRowsCountAsTheFilesCountThem) {
            {header + "a,0,0\na,0,1\na,0,0\n", header + "a,0,0\nb,0,1\n", header + "a,0,0\na,,1\n"});
   EXPECT_THAT(rows.units, ElementsAre("a"));
   EXPECT_THAT(rows.place, ElementsAre(1, 2, 5));
+}
+
+// Whoever draws readings or judges them anew must allow for the same outliers.
+TEST_F(ReadDiagnosedLog, RowsKnowTheShareOfOutliers) {
+  PomdpParts parts;
+  parts.states = Labels(2, "state");
+  parts.actions = Labels(1, "action");
+  parts.observations = Labels(1, "observation");
+  parts.sensors = ObservationModel(2, 1, 1, {1.0, 1.0});
+  const DensitySensors densities(
+      2, 1, {VectorDensity({Density::gaussian(0, 1)}), VectorDensity({Density::gaussian(4, 1)})});
+  LogOptions options;
+  options.outliers = "0.02";
+  const DiagnosedRows rows = read(ContinuousPomdp(Pomdp(parts), densities),
+                                  {"action,observation\n0,0.5\n0,99\n"}, options);
+  EXPECT_EQ(rows.outlier_share, 0.02);
 }
 
 }  // namespace

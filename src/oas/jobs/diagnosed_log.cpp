@@ -94,6 +94,7 @@ DiagnosedLog read_diagnosed_log(const AnyModel& model, std::span<const std::stri
   if (finite != nullptr && options.known_states) log.model = ContinuousPomdp(*finite);
   LogCollector collector(log);
   log.rows.known_states = options.known_states;
+  log.rows.outlier_share = Outliers(options.outliers).share;
   for (const std::string& path : paths) {
     const auto reader = std::make_shared<LogReader>(
         std::visit([&](const auto& any) { return LogReader(path, any, options); }, read_with));

@@ -92,16 +92,14 @@ class Diagnosing {
   ScoreTally tally_scores(ScoreWalk& walk, const DiagnosedRows& rows, bool with_ranks) {
     ScoreTally tally({stretches_, units_}, walk.size(), options_.replicates, options_.seed,
                      options_.parallelism);
-    const auto* real = std::get_if<ContinuousPomdp>(&log_.model);
+    const ReadingLikelihood* const likelihood = sensors_.reading_likelihood();
     std::optional<ReadingRanks> ranks;
-    if (with_ranks && real != nullptr && sensors_.can_draw()) {
-      ranks.emplace(real->sensors(), options_.seed);
-    }
+    if (with_ranks && likelihood != nullptr) ranks.emplace(*likelihood, options_.seed);
     std::size_t last = 0;
     walk.run(options_.seed, [&](const ScoredRow& row) {
       tally.add(row);
       if (!ranks) return;
-      const auto width = static_cast<std::size_t>(real->sensors().dimension());
+      const auto width = static_cast<std::size_t>(likelihood->sensors().dimension());
       const std::span<const double> readings = rows.readings;
       const bool apart = row.row != last + 1 || is_run_start(row.row);
       ranks->add(row, rows.actions[row.row], readings.subspan(row.row * width, width), apart);
