@@ -89,6 +89,21 @@ class Diagnose(CliCase):
         self.assertFalse(answers["units"]["tested"])
         self.assertIn("one unit only", answers["units"]["answer"])
 
+    def test_a_change_at_the_border_of_two_files(self):
+        """Without times a named unit goes on in the second file where the first one ended."""
+        self.model("old.json")
+        self.model("new.json", run=0.6)
+        self.fleet([("old.json", "new.json")] * 4, times=False)
+        header, *lines = self.read("fleet.csv").decode().splitlines()
+        for name, first in (("first.csv", 0), ("second.csv", 300)):
+            half = [line for t, line in enumerate(lines) if first <= t % 600 < first + 300]
+            self.write(name, "\n".join([header, *half]) + "\n")
+        told, answers = self.answers("old.json", "first.csv", "second.csv", "--columns",
+                                     "action=cmd,observation=reading,run=pump")
+        self.assertEqual(told["units"], ["p0", "p1", "p2", "p3"])
+        self.assertTrue(answers["change"]["found"])
+        self.assertLess(abs(float(told["change"]["place"]) - 300), 30)
+
     def test_timing_is_noticed(self):
         self.model("m.json", timing="after")
         self.fleet([("m.json", "m.json")] * 4)

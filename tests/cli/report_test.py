@@ -58,6 +58,12 @@ class LogReport(CliCase):
                 self.assertEqual((seen["requests"], seen["wide"]), ([], False))
                 self.assertEqual(seen["risks"], sorted(seen["risks"]))
 
+    def test_a_unit_that_is_cut_at_a_gap_is_one_unit(self):
+        self.write("log.csv", "run,time,action,observation\np,0,run,clean\nq,0,run,clean\n"
+                              "p,5,run,clean\nq,1,run,clean\np,6,run,clean\n")
+        page = self.page("e.json", "log.csv", "--step", 1, "--gaps", "new-run")
+        self.assertIn("5 rows of 2 units in log.csv", page)
+
     def test_without_plan_or_forecast(self):
         page = self.page("machine-maintenance", "log.csv")
         for part in ("forecast", "plan"):

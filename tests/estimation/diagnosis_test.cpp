@@ -149,8 +149,8 @@ struct Tests {
   ScoreTest drift;
 };
 
-Tests run_tests(const DiagnosedRows& rows, Timing timing, std::uint64_t seed, int threads = 1) {
-  const AnyModel model = small_model(timing);
+Tests run_tests(const AnyModel& model, const DiagnosedRows& rows, std::uint64_t seed,
+                int threads = 1) {
   const SensorDirections sensors(model, rows);
   const StratifiedFit fit{{fit_rows(model, rows, {}, {threads})}, {}};
   ScoreWalk walk(model, rows, fit, sensors);
@@ -168,6 +168,83 @@ Tests run_tests(const DiagnosedRows& rows, Timing timing, std::uint64_t seed, in
   return {test_change(tally, 0, ScorePart::dynamics, layout),
           test_cells(tally, 1, ScorePart::dynamics, layout),
           test_change(tally, 0, ScorePart::sensors, layout)};
+}
+
+Tests run_tests(const DiagnosedRows& rows, Timing timing, std::uint64_t seed, int threads = 1) {
+  return run_tests(small_model(timing), rows, seed, threads);
+}
+
+// Two states with readings about 0 and 3, of which a share is anything.
+constexpr double kOutliers = 0.02;
+const AnyModel kReadings = ContinuousPomdp(
+    small_model(Timing::before),
+    DensitySensors(
+        2, 2,
+        {VectorDensity({Density::gaussian(0, 1)}), VectorDensity({Density::gaussian(3, 2)}),
+         VectorDensity({Density::gaussian(0, 1)}), VectorDensity({Density::gaussian(3, 2)})}));
+
+DiagnosedRows tell_readings(std::size_t steps, std::uint64_t seed) {
+  const DensitySensors& sensors = std::get<ContinuousPomdp>(kReadings).sensors();
+  const ReadingLikelihood likelihood(sensors, kOutliers);
+  Rng rng({seed, 1, Role::test});
+  DiagnosedRows rows = tell({}, 1, steps, seed);
+  rows.outlier_share = kOutliers;
+  int state = 0;
+  for (std::size_t t = 0; t < steps; ++t) {
+    double reading = 0.0;
+    sensors(rows.actions[t], State{state}).sample({&reading, 1}, rng);
+    if (rng.uniform() < kOutliers) reading = 30.0 * sample_normal(rng);
+    rows.observations[t] = Observation{0};
+    rows.readings.push_back(reading);
+    rows.likelihoods.resize(rows.likelihoods.size() + 2);
+    likelihood(rows.actions[t], {&reading, 1}, std::span(rows.likelihoods).last(2));
+    state = rng.uniform() < kSteady(rows.actions[t], State{state}, State{0}) ? 0 : 1;
+  }
+  return rows;
+}
+
+// Outliers do not move when the sensors do: a derivative is that of the density beside them.
+TEST(Diagnosis, ScoresOfSensorsLeaveOutliersWhereTheyAre) {
+  const DiagnosedRows rows = tell_readings(200, 1);
+  const SensorDirections sensors(kReadings, rows);
+  const StratifiedFit fit{{exactly(kSteady)}, {}};
+  ScoreWalk walk(kReadings, rows, fit, sensors);
+  Vector sum = Vector::Zero(walk.size());
+  walk.run(1, [&](const ScoredRow& row) { sum += row.score; });
+  // Means move by `by` mean standard deviations, 1.5, and deviations grow by a factor.
+  const auto moved = [&](double by, double growth) {
+    DiagnosedRows other = rows;
+    for (std::size_t i = 0; i < other.likelihoods.size(); ++i) {
+      const double mean = i % 2 == 0 ? 0.0 : 3.0;
+      const double sd = i % 2 == 0 ? 1.0 : 2.0;
+      const auto usual = [&](double shift, double factor) {
+        return (1.0 - kOutliers) *
+               Density::gaussian(mean + shift, sd * factor)(rows.readings[i / 2]);
+      };
+      other.likelihoods[i] += usual(1.5 * by, std::exp(growth)) - usual(0.0, 1.0);
+    }
+    return total_log(kReadings, other, kSteady);
+  };
+  constexpr double kStep = 1e-5;
+  const auto own = sum.tail(2);
+  EXPECT_NEAR(own(0), (moved(kStep, 0) - moved(-kStep, 0)) / (2 * kStep), 1e-2);
+  // Standard deviations are those of many points, a thousandth too small, and 200 rows are added
+  // up.
+  EXPECT_NEAR(own(1), (moved(0, kStep) - moved(0, -kStep)) / (2 * kStep), 0.5);
+}
+
+// Of 12 logs with the outliers that the rows allow for, more than 6 have a p-value below 0.05 with
+// probability 5e-7, for each question.
+TEST(Diagnosis, OutliersThatAreAllowedForAreNoDrift) {
+  int drift = 0;
+  int change = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const Tests tests = run_tests(kReadings, tell_readings(600, seed), seed);
+    drift += tests.drift.p_value <= 0.05;
+    change += tests.change.p_value <= 0.05;
+  }
+  EXPECT_LE(drift, 6);
+  EXPECT_LE(change, 6);
 }
 
 // P-values of a true model are spread evenly: of 120 logs at most so many are below 0.1 and 0.5,
@@ -308,7 +385,7 @@ TEST(Diagnosis, RanksTellReadingsThatAreOff) {
     const SensorDirections sensors(model, rows);
     const StratifiedFit fit{{still}, {}};
     ScoreWalk walk(model, rows, fit, sensors);
-    ReadingRanks ranks(densities, 1);
+    ReadingRanks ranks(*sensors.reading_likelihood(), 1);
     walk.run(1, [&](const ScoredRow& row) {
       ranks.add(row, Action{0}, std::span(rows.readings).subspan(row.row, 1), row.row == 0);
     });

@@ -45,10 +45,11 @@ std::vector<std::vector<std::string>> cells_of(const std::string& text) {
 
 class FilterLog : public testing::Test {
  protected:
-  FilteredLog filter(const AnyModel& model, const std::string& log) {
+  FilteredLog filter(const AnyModel& model, const std::string& log,
+                     const LogOptions& options = {}) {
     test::spill(path_, log);
     out_.text.clear();
-    return filter_log(model, path_, out_);
+    return filter_log(model, path_, out_, {}, options);
   }
 
   const test::TemporaryDirectory folder_;
@@ -127,6 +128,18 @@ TEST_F(FilterLog, WritesWhatADeterministicModelSays) {
   EXPECT_EQ(totals.rows, 3);
   EXPECT_NEAR(totals.log_likelihood, 2.0 * std::log(0.5), 1e-15);
   EXPECT_THAT(totals.last_belief, ElementsAre(1.0, 0.0));
+}
+
+// A log without names holds one unit, whose parts keep its number as they keep a name.
+TEST_F(FilterLog, AUnitWithoutNameKeepsItsNumberAtGaps) {
+  const Pomdp model(two_states({0, 1, 1, 0}, {1, 0, 0, 1}));
+  LogOptions options;
+  options.step = "1";
+  options.gaps = "new-run";
+  const FilteredLog totals =
+      filter(model, "time,action,observation\n4,0,quiet\n5,0,loud\n9,0,loud\n", options);
+  EXPECT_EQ(totals.runs, 2);
+  EXPECT_THAT(out_.text, HasSubstr("\n0,2,,,1,0,1,0,low\n0,5,0,loud,0.5,0.5,0,1,high\n"));
 }
 
 // In an absorbing chain the belief in the absorbing state never falls where sensors are blind; an

@@ -8,6 +8,7 @@
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
+#include "oas/jobs/log_policy.hpp"
 #include "oas/logs/log_writer.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -166,6 +167,21 @@ TEST_F(ForecastOfLog, APolicyAnswersTheReadingThatIsStillToCome) {
       }
     }
   }
+// A log without names holds one unit, which stays one at every gap.
+TEST_F(ForecastOfLog, AUnitWithoutNameStaysOneUnit) {
+  std::ofstream(path_) << "time,action,observation\n1,0,0\n2,0,0\n9,0,1\n10,0,1\n20,0,0\n";
+  LogOptions rows;
+  rows.step = "1";
+  rows.gaps = "new-run";
+  const auto units = forecast_log(model_, {}, path_, options_, rows);
+  ASSERT_EQ(units.size(), 1U);
+  EXPECT_EQ(units[0].unit, "0");
+  EXPECT_EQ(units[0].rows, 20);
+  options_.question.schedule.clear();
+  options_.policy = ask_policy("constant:0", model_, rows);
+  const auto under_policy = forecast_log(model_, {}, path_, options_, rows);
+  ASSERT_EQ(under_policy.size(), 1U);
+  EXPECT_EQ(under_policy[0].unit, "0");
 }
 
 TEST_F(ForecastOfLog, ChecksItsArguments) {

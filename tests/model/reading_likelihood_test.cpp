@@ -110,6 +110,86 @@ TEST(ReadingLikelihood, IntegratesToOne) {
   EXPECT_NEAR(sums[1], 1.0, 1e-4);
 }
 
+// Draws are spread as the likelihood says: P(X <= c) = (1-ε) F(c) + ε G(c) for each component. Six
+// standard deviations of 40,000 draws have a probability of 2e-9.
+TEST(ReadingLikelihood, DrawsFollowTheLikelihood) {
+  constexpr double kShare = 0.2;
+  constexpr int kDraws = 40'000;
+  Rng random({4, 0, Role::test});
+  const std::vector<DensitySensors> kinds = {two_states(), {1, 1, {random_gaussian(2, random)}}};
+  for (const DensitySensors& sensors : kinds) {
+    const ReadingLikelihood robust(sensors, kShare);
+    const State last{sensors.num_states() - 1};
+    const auto& marginals = sensors(Action{0}, last).marginals();
+    std::vector<std::vector<double>> draws(kDraws, std::vector<double>(2));
+    Rng rng({3, 0, Role::test});
+    for (auto& x : draws) robust.sample(Action{0}, last, x, rng);
+    double together = 0.0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double low = sensors(Action{0}, State{0}).marginals()[i].quantile(0.001);
+      const double high = marginals[i].quantile(0.999);
+      const auto cauchy = [&](double c) {
+        return 0.5 + std::atan((c - 0.5 * (low + high)) / (0.5 * (high - low))) / M_PI;
+      };
+      for (const double level : {0.05, 0.5, 0.95}) {
+        const double c = marginals[i].quantile(level);
+        const double expected = (1.0 - kShare) * level + kShare * cauchy(c);
+        const double below = static_cast<double>(
+            std::ranges::count_if(draws, [&](const auto& x) { return x[i] <= c; }));
+        EXPECT_NEAR(below / kDraws, expected, 6.0 * 0.5 / std::sqrt(kDraws)) << i << " " << level;
+      }
+    }
+    // Dependent components are outliers together.
+    const auto far = [&](double x, std::size_t i) {
+      return x < marginals[i].quantile(1e-9) || x > marginals[i].quantile(1.0 - 1e-9);
+    };
+    std::vector<double> single(2, 0.0);
+    for (const auto& x : draws) {
+      for (std::size_t i = 0; i < 2; ++i) single[i] += far(x[i], i) / (kShare * kDraws);
+      together += (far(x[0], 0) && far(x[1], 1)) / (kShare * kDraws);
+    }
+    const double share = sensors(Action{0}, last).dependent() ? 1.0 : kShare;
+    EXPECT_NEAR(together, share * single[0] * single[1], 6.0 * 0.5 / std::sqrt(kShare * kDraws));
+  }
+}
+
+// The part of the likelihood that is no outlier's.
+TEST(ReadingLikelihood, TrustIsTheProbabilityOfNoOutlier) {
+  constexpr double kShare = 0.05;
+  const ReadingLikelihood plain(two_states());
+  const ReadingLikelihood robust(two_states(), kShare);
+  std::vector<double> trust(2);
+  std::vector<double> likelihood(2);
+  for (const double x : {-3.0, 0.0, 2.0, 5.0, 40.0}) {
+    for (const double y : {-1.0, 0.5, 9.0}) {
+      for (State s{0}; s < 2; ++s) {
+        const std::vector<double> reading = {x, y};
+        robust.trust(Action{0}, s, reading, trust);
+        for (std::size_t i = 0; i < 2; ++i) {
+          std::vector<double> alone = {kNan, kNan};
+          alone[i] = reading[i];
+          robust(Action{0}, alone, likelihood);
+          EXPECT_NEAR(trust[i] * likelihood[static_cast<std::size_t>(s)],
+                      (1.0 - kShare) * two_states()(Action{0}, s).marginals()[i](reading[i]),
+                      1e-15);
+        }
+        plain.trust(Action{0}, s, reading, trust);
+        EXPECT_THAT(trust, testing::ElementsAre(1.0, 1.0));
+      }
+    }
+  }
+  Rng rng({5, 0, Role::test});
+  const DensitySensors dependent(1, 1, {random_gaussian(2, rng)});
+  const ReadingLikelihood both(dependent, kShare);
+  const std::vector<double> reading = {1.0, -2.0};
+  both.trust(Action{0}, State{0}, reading, trust);
+  likelihood.resize(1);
+  both(Action{0}, reading, likelihood);
+  const double good = (1.0 - kShare) * dependent(Action{0}, State{0})(reading);
+  EXPECT_NEAR(trust[0], good / likelihood[0], 1e-12);
+  EXPECT_EQ(trust[0], trust[1]);
+}
+
 TEST(ReadingLikelihood, LeavesOutComponentsThatCannotBe) {
   const ReadingLikelihood plain(two_states());
   std::vector<double> x = {0.5, -1.0};

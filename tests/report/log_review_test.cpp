@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "oas/belief/smoother.hpp"
 #include "oas/logs/log_writer.hpp"
@@ -39,7 +40,7 @@ TEST_P(Review, CountsAndSmooths) {
   const std::vector<std::string> asked = {"2", "0"};
   const LogReview review = review_log(model, path, asked, 9, {});
   EXPECT_EQ(review.rows, 120);
-  EXPECT_EQ(review.runs, 3);
+  EXPECT_EQ(review.units, 3);
   EXPECT_EQ(review.missing, 3);
   EXPECT_EQ(review.impossible, 0);
   ASSERT_EQ(review.histories.size(), 2U);
@@ -52,6 +53,33 @@ TEST_P(Review, CountsAndSmooths) {
          });
   EXPECT_EQ(review.histories[0].smoothed, expected);
   EXPECT_EQ(review_log(model, path, {}, 2, {}).histories.size(), 2U);
+}
+
+// A unit that is cut at a gap is one unit, of which the last part is shown, named or not.
+TEST_P(Review, UnitsAreNotCountedAnewAtGaps) {
+  const Pomdp model = make_problem(GetParam());
+  const std::string path = folder_.file("log.csv");
+  LogOptions options;
+  options.step = "1";
+  options.gaps = "new-run";
+  const auto review = [&](const std::string& text, std::vector<std::string> units) {
+    std::ofstream(path) << text;
+    return review_log(model, path, units, 1, options);
+  };
+  const std::string unnamed = "time,action,observation\n1,0,0\n2,0,0\n9,0,1\n";
+  for (const auto& asked : {std::vector<std::string>(), std::vector<std::string>{"0"}}) {
+    const LogReview one = review(unnamed, asked);
+    EXPECT_EQ(one.units, 1);
+    ASSERT_EQ(one.histories.size(), 1U);
+    EXPECT_EQ(one.histories[0].unit, "0");
+    EXPECT_EQ(one.histories[0].first_step, 8);
+  }
+  const LogReview two =
+      review("run,time,action,observation\np,1,0,0\nq,1,0,0\np,3,0,1\nq,2,0,0\nq,5,0,1\n", {});
+  EXPECT_EQ(two.units, 2);
+  ASSERT_EQ(two.histories.size(), 1U);  // of the first unit, not of the second one's parts
+  EXPECT_EQ(two.histories[0].unit, "p");
+  EXPECT_EQ(two.histories[0].first_step, 2);
 }
 
 // Scores are martingales divided by their deviation: 0 on average and of size 1 under the model's

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <span>
 
 #include "oas/core/contracts.hpp"
-#include "oas/jobs/log_estimation.hpp"
-#include "oas/jobs/logged_runs.hpp"
-#include "oas/logs/log_reader.hpp"
 
 namespace oas {
 
@@ -21,76 +17,6 @@ constexpr std::size_t kMostStretches = 100;
 constexpr std::size_t kStretchRows = 10;  // at least, on average
 
 using Question = DiagnosisQuestion;
-
-// Puts runs one after the other, with units told apart.
-class LogCollector {
- public:
-  explicit LogCollector(DiagnosedLog& log) : log_(log) {}
-
-  void file(const std::string& path, bool several) {
-    path_ = several ? path : std::string();
-    unnamed_ = 0;
-  }
-  void add(const LoggedRun& run, bool timed) {
-    DiagnosedRows& rows = log_.rows;
-    // The last action of rows that are reading-first showed nothing.
-    const std::size_t count = run.actions.size() - (run.last_action ? 1 : 0);
-    if (count == 0) return;
-    const std::size_t all = run.actions.size();
-    rows.run_starts.push_back(rows.size());
-    rows.starts.push_back(run.start);
-    rows.unit_of_run.push_back(unit_of(run));
-    append(run.actions, count, rows.actions);
-    append(run.observations, count, rows.observations);
-    append(run.readings, run.readings.size() / all * count, rows.readings);
-    append(run.likelihoods, run.likelihoods.size() / all * count, rows.likelihoods);
-    leave_out_partial(run.readings.size() / all, count);
-    for (std::size_t t = 0; t < count; ++t) {
-      rows.place.push_back(timed ? run.times[t] : static_cast<double>(run.first_step) + t + 1.0);
-      log_.missing += rows.observations[rows.size() - count + t] == kMissing;
-    }
-  }
-
- private:
-  // Readings of the last rows that lack a component count as missing.
-  void leave_out_partial(std::size_t components, std::size_t count) {
-    DiagnosedRows& rows = log_.rows;
-    for (std::size_t row = rows.size() - count; components > 1 && row < rows.size(); ++row) {
-      const auto reading = std::span(rows.readings).subspan(row * components, components);
-      if (std::none_of(reading.begin(), reading.end(), [](double x) { return std::isnan(x); })) {
-        continue;
-      }
-      std::fill(reading.begin(), reading.end(), 0.0);
-      rows.observations[row] = kMissing;
-      const std::size_t states = rows.likelihoods.size() / rows.size();
-      std::fill_n(rows.likelihoods.begin() + static_cast<std::ptrdiff_t>(row * states), states,
-                  1.0);
-    }
-  }
-  template <class T>
-  static void append(const std::vector<T>& from, std::size_t count, std::vector<T>& to) {
-    to.insert(to.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  // Numbers are counted anew in every file; names are the same unit wherever they stand.
-  int unit_of(const LoggedRun& run) {
-    std::string name = run.name;
-    if (name.empty()) {
-      if (run.first_step == 0) ++unnamed_;
-      name = fmt::format("{}", unnamed_ - 1);
-    }
-    const bool number =
-        std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (number && !path_.empty()) name = path_ + ":" + name;
-    const auto [found, fresh] = numbers_.try_emplace(name, static_cast<int>(numbers_.size()));
-    if (fresh) log_.rows.units.push_back(name);
-    return found->second;
-  }
-
-  DiagnosedLog& log_;
-  std::string path_;
-  int unnamed_ = 0;
-  std::map<std::string, int> numbers_;
-};
 
 // Stretches of about equally many rows, none of which ends between rows of one place.
 RowCells stretches_of(const DiagnosedRows& rows) {
@@ -166,16 +92,14 @@ class Diagnosing {
   ScoreTally tally_scores(ScoreWalk& walk, const DiagnosedRows& rows, bool with_ranks) {
     ScoreTally tally({stretches_, units_}, walk.size(), options_.replicates, options_.seed,
                      options_.parallelism);
-    const auto* real = std::get_if<ContinuousPomdp>(&log_.model);
+    const ReadingLikelihood* const likelihood = sensors_.reading_likelihood();
     std::optional<ReadingRanks> ranks;
-    if (with_ranks && real != nullptr && sensors_.can_draw()) {
-      ranks.emplace(real->sensors(), options_.seed);
-    }
+    if (with_ranks && likelihood != nullptr) ranks.emplace(*likelihood, options_.seed);
     std::size_t last = 0;
     walk.run(options_.seed, [&](const ScoredRow& row) {
       tally.add(row);
       if (!ranks) return;
-      const auto width = static_cast<std::size_t>(real->sensors().dimension());
+      const auto width = static_cast<std::size_t>(likelihood->sensors().dimension());
       const std::span<const double> readings = rows.readings;
       const bool apart = row.row != last + 1 || is_run_start(row.row);
       ranks->add(row, rows.actions[row.row], readings.subspan(row.row * width, width), apart);
@@ -416,29 +340,6 @@ class Diagnosing {
 };
 
 }  // namespace
-
-DiagnosedLog read_diagnosed_log(const AnyModel& model, std::span<const std::string> paths,
-                                const LogOptions& options) {
-  OAS_REQUIRE(!paths.empty(), "no log to diagnose");
-  DiagnosedLog log{row_model(model, paths.front(), options), {}, true, 0, {}};
-  const AnyModel read_with = log.model;
-  const auto* finite = std::get_if<Pomdp>(&read_with);
-  if (finite != nullptr && options.known_states) log.model = ContinuousPomdp(*finite);
-  LogCollector collector(log);
-  log.rows.known_states = options.known_states;
-  for (const std::string& path : paths) {
-    const auto reader = std::make_shared<LogReader>(
-        std::visit([&](const auto& any) { return LogReader(path, any, options); }, read_with));
-    OAS_REQUIRE(&path == paths.data() || reader->has_time() == log.timed,
-                "{}: some logs have a column 'time' and others have none", path);
-    log.timed = reader->has_time();
-    collector.file(path, paths.size() > 1);
-    for_each_run(*reader, [&](const LoggedRun& run) { collector.add(run, log.timed); });
-    if (log.timed) log.place_text = [reader](double time) { return reader->time_text(time); };
-  }
-  if (!log.timed) log.place_text = [](double place) { return fmt::format("{:.0f}", place); };
-  return log;
-}
 
 LogDiagnosis diagnose_log(const DiagnosedLog& log, const DiagnosisOptions& options) {
   check_ranges(options);

@@ -49,8 +49,9 @@ struct DiagnosedLog {
   std::function<std::string(double)> place_text;
 };
 
-/// Reads all files; each starts a run. Units of one name in several files are one unit; runs that
-/// have numbers or no names are told apart by their file. Throws as LogReader does.
+/// Reads all files; each starts a run. Units of one name in several files are one unit, whose rows
+/// without times go on counting from file to file; units that have numbers or no names are told
+/// apart by their file. Throws as LogReader does.
 [[nodiscard]] DiagnosedLog read_diagnosed_log(const AnyModel& model,
                                               std::span<const std::string> paths,
                                               const LogOptions& options = {});

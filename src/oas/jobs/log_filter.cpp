@@ -93,7 +93,7 @@ void write_run(const Pomdp& model, bool finite, std::size_t components, const Lo
                ByteSink& out, const RowsRead& progress, FilteredLog& totals) {
   std::string text;
   const std::size_t n = run.actions.size();
-  const std::string name = run.name.empty() ? fmt::format("{}", totals.runs) : csv_cell(run.name);
+  const std::string unit = csv_cell(run.unit);
   ++totals.runs;
   count_first(model, run.start, totals);
   smooth_run(
@@ -102,7 +102,7 @@ void write_run(const Pomdp& model, bool finite, std::size_t components, const Lo
           double probability) {
         const bool last = t == n;
         const bool seen = !last && tells(run, t);
-        fmt::format_to(std::back_inserter(text), "{},{},{},{}", name,
+        fmt::format_to(std::back_inserter(text), "{},{},{},{}", unit,
                        run.first_step + static_cast<std::int64_t>(t),
                        last ? "" : csv_cell(model.actions()[run.actions[t]]),
                        observed_cells(model, observed(run, t, components), components, finite));

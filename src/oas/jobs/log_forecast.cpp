@@ -312,22 +312,16 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;
   std::vector<UnitNow> waiting;  // for the policy
-  std::int64_t runs = 0;
   for_each_run(reader, [&](const LoggedRun& run) {
     UnitNow now = forecasts.at_end_of(run);
-    now.unit.unit = run.name.empty() ? fmt::format("{}", runs) : run.name;
-    // Parts of a unit follow each other.
-    const bool goes_on = run.first_step > 0;
+    now.unit.unit = run.unit;
     if (options.policy) {
-      if (goes_on && !waiting.empty() && waiting.back().unit.unit == now.unit.unit) {
-        waiting.pop_back();
-      }
+      if (run.goes_on()) waiting.pop_back();
       waiting.push_back(std::move(now));
     } else {
-      if (goes_on && !units.empty() && units.back().unit == now.unit.unit) units.pop_back();
+      if (run.goes_on()) units.pop_back();
       units.push_back(forecasts.under_schedule(std::move(now)));
     }
-    ++runs;
     if (progress) progress(run.rows());
   });
   return options.policy ? under_policy(forecasts, waiting) : units;

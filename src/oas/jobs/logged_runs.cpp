@@ -1,5 +1,7 @@
 #include "oas/jobs/logged_runs.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "oas/belief/filter.hpp"
@@ -55,14 +57,17 @@ FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
 void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive) {
   reader.set_rows(LogRows::all);
   std::optional<LoggedRun> run;
+  std::int64_t unnamed = 0;  // units so far, where the log does not name them
   for (LogBlock block; reader.read_block(block, 1 << 16);) {
     std::size_t next = 0;
     const auto start_runs = [&](std::size_t t) {
       for (; next < block.run_starts.size() && block.run_starts[next] == t; ++next) {
         if (run) receive(*run);
         run.emplace();
-        if (!block.run_names.empty()) run->name = block.run_names[next];
         if (!block.first_steps.empty()) run->first_step = block.first_steps[next];
+        if (block.run_names.empty() && !run->goes_on()) ++unnamed;
+        run->unit =
+            block.run_names.empty() ? fmt::format("{}", unnamed - 1) : block.run_names[next];
         if (!block.starts.empty()) run->start = block.starts[next];
       }
     };

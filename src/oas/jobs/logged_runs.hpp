@@ -22,11 +22,14 @@ struct LoggedRun {
   std::vector<double> likelihoods;  ///< [row][state], then or where states are known
   std::vector<State> known;         ///< which, -1: unknown; empty: not looked at
   std::vector<double> times;        ///< empty: the log has none
-  std::string name;                 ///< empty: the log gives none
+  std::string unit;                 ///< as the log calls it; else a number, counted from 0
   std::int64_t first_step = 0;      ///< not 0 where a unit goes on after a gap
   RunStart start;
   /// The last row is the last action of rows that are reading-first, of which nothing was seen.
   bool last_action = false;
+
+  /// Whether this is a later part of a unit that was cut at a gap. Parts follow each other.
+  [[nodiscard]] bool goes_on() const { return first_step > 0; }
 
   /// Rows as the log counts them.
   [[nodiscard]] std::int64_t rows() const {
@@ -47,7 +50,7 @@ FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
                        const std::function<void(std::size_t, std::span<const double>)>& visit = {});
 
 /// Reads with LogRows::all. Calls `receive` with each run, when all its rows are there; they are
-/// held one at a time.
+/// held one at a time. The parts of a unit that was cut at a gap have one name.
 void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive);
 
 }  // namespace oas

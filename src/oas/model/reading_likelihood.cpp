@@ -41,6 +41,10 @@ double ReadingLikelihood::Broad::operator()(double x) const {
   return 1.0 / (std::numbers::pi * scale * (1.0 + z * z));
 }
 
+double ReadingLikelihood::Broad::sample(Rng& rng) const {
+  return centre + scale * std::tan(std::numbers::pi * (rng.uniform() - 0.5));
+}
+
 double ReadingLikelihood::contaminated(const VectorDensity& density,
                                        std::span<const double> x) const {
   double product = 1.0;
@@ -62,6 +66,38 @@ void ReadingLikelihood::operator()(Action action, std::span<const double> readin
   for (State s{0}; s < sensors_.num_states(); ++s) {
     out[static_cast<std::size_t>(s)] = contaminated(sensors_(action, s), reading);
   }
+}
+
+void ReadingLikelihood::sample(Action action, State state, std::span<double> reading,
+                               Rng& rng) const {
+  const VectorDensity& density = sensors_(action, state);
+  density.sample(reading, rng);
+  if (share_ == 0.0) return;
+  bool outlier = false;
+  for (std::size_t i = 0; i < reading.size(); ++i) {
+    if (i == 0 || !density.dependent()) outlier = rng.uniform() < share_;
+    if (!outlier) continue;
+    const double drawn = broad_[i].sample(rng);
+    reading[i] = density.marginals()[i].discrete() ? std::round(drawn) : drawn;
+  }
+}
+
+void ReadingLikelihood::trust(Action action, State state, std::span<const double> reading,
+                              std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 1.0);
+  if (share_ == 0.0) return;
+  const VectorDensity& density = sensors_(action, state);
+  const auto no_outlier = [&](double usual, double broad) {
+    const double good = (1.0 - share_) * usual;
+    return good > 0.0 ? good / (good + share_ * broad) : 0.0;
+  };
+  double broad = 1.0;
+  for (std::size_t i = 0; i < reading.size(); ++i) {
+    const double of_component = broad_[i](reading[i]);
+    broad *= of_component;
+    out[i] = no_outlier(density.marginals()[i](reading[i]), of_component);
+  }
+  if (density.dependent()) std::fill(out.begin(), out.end(), no_outlier(density(reading), broad));
 }
 
 bool ReadingLikelihood::leave_out_impossible(Action action, std::span<double> reading) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "oas/core/index.hpp"
+#include "oas/core/rng.hpp"
 #include "oas/model/density_sensors.hpp"
 
 namespace oas {
@@ -23,6 +24,15 @@ class ReadingLikelihood {
   /// For every state; `out` has S entries. Components that are NaN were not seen.
   void operator()(Action action, std::span<const double> reading, std::span<double> out) const;
 
+  /// One draw of a reading in a state, outliers among them. An outlier of a component that counts
+  /// is a whole number, to which the broad density is rounded.
+  void sample(Action action, State state, std::span<double> reading, Rng& rng) const;
+
+  /// For every component of a whole reading, P(it is no outlier | reading, state). By this factor a
+  /// change of the densities p enters the logarithm of the likelihood.
+  void trust(Action action, State state, std::span<const double> reading,
+             std::span<double> out) const;
+
   /// Makes components NaN that have density 0 or infinity in every state by themselves, whatever
   /// the share of outliers. Whether there were some.
   bool leave_out_impossible(Action action, std::span<double> reading) const;
@@ -32,6 +42,7 @@ class ReadingLikelihood {
     double centre;
     double scale;
     [[nodiscard]] double operator()(double x) const;
+    [[nodiscard]] double sample(Rng& rng) const;
   };
   [[nodiscard]] double contaminated(const VectorDensity& density, std::span<const double> x) const;
 

@@ -1,7 +1,5 @@
 #include "oas/report/log_review.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -85,12 +83,6 @@ class Residuals {
   std::vector<ObservationResidual> cells_;
 };
 
-// Whether a run is a later part of the last unit.
-bool goes_on(const std::vector<UnitHistory>& histories, const LoggedRun& run,
-             const std::string& name) {
-  return run.first_step > 0 && !histories.empty() && histories.back().unit == name;
-}
-
 }  // namespace
 
 double ObservationResidual::score() const {
@@ -115,15 +107,14 @@ LogReview review_log(const AnyModel& model, const std::string& log,
     review.missing += std::count(run.observations.begin(), run.observations.end(), kMissing);
     if (run.last_action) --review.missing;  // of which nothing can be seen
     for (const Action a : run.actions) ++review.rows_of_action[static_cast<std::size_t>(a)];
-    const std::string name = run.name.empty() ? fmt::format("{}", review.runs) : run.name;
-    ++review.runs;
+    review.units += !run.goes_on();
     if (residuals) residuals->add(run);
-    UnitHistory history{name, run.first_step, run.actions,
+    UnitHistory history{run.unit, run.first_step, run.actions,
                         smoothed_states(chain, run, finite, review.impossible)};
-    const auto asked = std::find(units.begin(), units.end(), name);
+    const auto asked = std::find(units.begin(), units.end(), run.unit);
     if (asked != units.end()) {
       review.histories[static_cast<std::size_t>(asked - units.begin())] = std::move(history);
-    } else if (units.empty() && goes_on(review.histories, run, name)) {
+    } else if (units.empty() && run.goes_on() && static_cast<std::size_t>(review.units) <= most) {
       review.histories.back() = std::move(history);
     } else if (units.empty() && review.histories.size() < most) {
       review.histories.push_back(std::move(history));

@@ -36,7 +36,7 @@ struct ObservationResidual {
 /// What a page says about a log.
 struct LogReview {
   std::int64_t rows = 0;
-  std::int64_t runs = 0;
+  std::int64_t units = 0;
   std::int64_t missing = 0;                    ///< rows without observation
   std::int64_t impossible = 0;                 ///< rows that the model rules out
   std::vector<std::int64_t> rows_of_action;    ///< [a]

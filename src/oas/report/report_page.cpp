@@ -62,7 +62,7 @@ class Page {
                                    escape_markup(contents_.title));
     text += paragraph(fmt::format(
         "{} rows of {} in {}; {} of them without a reading.", review.rows,
-        review.runs == 1 ? "one unit" : fmt::format("{} units", review.runs), contents_.log,
+        review.units == 1 ? "one unit" : fmt::format("{} units", review.units), contents_.log,
         review.missing == 0 ? "none" : fmt::format("{}", review.missing)));
     if (!contents_.forecasts.empty()) text += paragraph(headline(), "answer");
     if (contents_.plan) {

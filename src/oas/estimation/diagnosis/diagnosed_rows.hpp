@@ -25,6 +25,9 @@ struct DiagnosedRows {
   std::vector<int> unit_of_run;
   std::vector<std::string> units;
   std::vector<double> place;  ///< [row]: its time, or its position in the unit
+  /// The share of readings that tell nothing, by which likelihoods allow for outliers: see
+  /// ReadingLikelihood.
+  double outlier_share = 0.0;
   bool known_states = false;  ///< some likelihoods are of states that were seen
 
   [[nodiscard]] std::size_t size() const { return actions.size(); }

@@ -16,18 +16,18 @@ constexpr double kSettled = 1e-3;  // standard deviations
 constexpr double kLongestStep = 1.0;
 
 // Readings of the rows marked in `behind`, less `shift`; false: one of them is impossible.
-bool shift_readings(const DensitySensors& sensors, const DiagnosedRows& from,
+bool shift_readings(const ReadingLikelihood& likelihood, const DiagnosedRows& from,
                     const std::vector<char>& behind, const std::vector<double>& shift,
                     DiagnosedRows& to) {
   const std::size_t d = shift.size();
-  const auto n = static_cast<std::size_t>(sensors.num_states());
+  const auto n = static_cast<std::size_t>(likelihood.sensors().num_states());
   for (std::size_t t = 0; t < from.size(); ++t) {
     if (behind[t] == 0 || from.observations[t] == kMissing) continue;
     for (std::size_t i = 0; i < d; ++i) {
       to.readings[t * d + i] = from.readings[t * d + i] - shift[i];
     }
     const auto likelihoods = std::span(to.likelihoods).subspan(t * n, n);
-    sensors.likelihood(from.actions[t], std::span(to.readings).subspan(t * d, d), likelihoods);
+    likelihood(from.actions[t], std::span(to.readings).subspan(t * d, d), likelihoods);
     const double largest = *std::max_element(likelihoods.begin(), likelihoods.end());
     if (!(largest > 0.0) || !std::isfinite(largest)) return false;
     for (double& value : likelihoods) value /= largest;
@@ -55,6 +55,7 @@ Vector scoring_step(const AnyModel& model, const DiagnosedRows& rows, const Stra
 bool correct_readings(const StratifiedFit& fit, const DiagnosedRows& rows,
                       const std::vector<char>& behind, DriftCorrection& out) {
   const DensitySensors& sensors = std::get<ContinuousPomdp>(out.model).sensors();
+  const ReadingLikelihood likelihood(sensors, rows.outlier_share);
   std::vector<double> shift(static_cast<std::size_t>(sensors.dimension()), 0.0);
   for (int step = 0; step < kScoringSteps; ++step) {
     const Vector move = scoring_step(out.model, out.rows, fit, behind);
@@ -67,7 +68,7 @@ bool correct_readings(const StratifiedFit& fit, const DiagnosedRows& rows,
       shift[i] += by * scales.scale(mean);
       longest = std::max(longest, std::abs(by));
     }
-    if (!shift_readings(sensors, rows, behind, shift, out.rows)) return false;
+    if (!shift_readings(likelihood, rows, behind, shift, out.rows)) return false;
     if (longest < kSettled) break;
   }
   return true;

@@ -27,6 +27,11 @@ Matrix rank_polynomials(int places) {
   return basis.bottomRows(kOrder);
 }
 
+// Each component and, where there are several, all together.
+std::size_t parts_of(int dimension) {
+  return static_cast<std::size_t>(dimension) + (dimension > 1 ? 1 : 0);
+}
+
 }  // namespace
 
 const ReadingFit::Part& ReadingFit::worst() const {
@@ -45,11 +50,11 @@ double ReadingFit::smallest_shift(double level, double power) const {
   return std::sqrt(needed / rows) * std::sqrt(std::numbers::pi / 3.0);
 }
 
-ReadingRanks::ReadingRanks(const DensitySensors& sensors, std::uint64_t seed)
-    : sensors_(sensors),
+ReadingRanks::ReadingRanks(const ReadingLikelihood& likelihood, std::uint64_t seed)
+    : likelihood_(likelihood),
       rng_({seed, 1, Role::estimation}),
-      own_(static_cast<std::size_t>(sensors.num_states())),
-      histograms_(static_cast<std::size_t>(sensors.dimension()) + (sensors.dimension() > 1 ? 1 : 0),
+      own_(static_cast<std::size_t>(likelihood.sensors().num_states())),
+      histograms_(parts_of(likelihood.sensors().dimension()),
                   std::vector<std::int64_t>(kPlaces, 0)),
       last_(histograms_.size(), 0.0),
       products_(histograms_.size(), 0.0) {}
@@ -75,7 +80,7 @@ void ReadingRanks::add(const ScoredRow& row, Action action, std::span<const doub
   }
   if (components > 1) {
     const Vector densities = others.likelihoods * row.emitter.transpose();
-    sensors_.likelihood(action, reading, own_);  // the row's have lost a factor
+    likelihood_(action, reading, own_);  // the row's have lost a factor
     const double own =
         row.emitter.dot(Eigen::Map<const Eigen::RowVectorXd>(own_.data(), row.emitter.size()));
     enter(static_cast<std::size_t>(components), static_cast<int>((densities.array() < own).count()),

@@ -43,8 +43,9 @@ struct ReadingFit {
 /// Takes scored rows that bring other readings.
 class ReadingRanks {
  public:
-  /// Keeps a reference to the sensors.
-  ReadingRanks(const DensitySensors& sensors, std::uint64_t seed);
+  /// `likelihood` must outlive it: that from which the other readings were drawn.
+  ReadingRanks(const ReadingLikelihood& likelihood, std::uint64_t seed);
+  ReadingRanks(ReadingLikelihood&& likelihood, std::uint64_t seed) = delete;
 
   /// `reading`: of this row; `starts_run`: the row before is not its neighbour.
   void add(const ScoredRow& row, Action action, std::span<const double> reading, bool starts_run);
@@ -55,7 +56,7 @@ class ReadingRanks {
 
   void enter(std::size_t part, int below, int equal);
 
-  const DensitySensors& sensors_;
+  const ReadingLikelihood& likelihood_;
   Rng rng_;  // for ties
   std::vector<double> own_;
   std::vector<std::vector<std::int64_t>> histograms_;  // [part][rank]

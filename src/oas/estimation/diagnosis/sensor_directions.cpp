@@ -42,7 +42,7 @@ struct SensorDirections::Real {
     double mean = 0.0;
     double sd = 0.0;
   };
-  const ContinuousPomdp& model;
+  ReadingLikelihood likelihood;
   std::vector<Moments> moments;  // [action][state][component]
   std::vector<double> sds;       // [component]: mean over actions and states
 
@@ -58,15 +58,18 @@ struct SensorDirections::Real {
     return {mean, std::sqrt(std::max(squares / kMomentPoints - mean * mean, 1e-300))};
   }
 
-  // Derivatives of the logarithms of the densities at a reading, [direction], in one state.
-  template <class Out>
-  void tilt(Action action, Eigen::Index s, const double* reading, Out&& out) const {
+  // Derivatives of the logarithm of the likelihood of a reading, [direction], in one state.
+  void tilt(Action action, Eigen::Index s, std::span<const double> reading, Vector& out) const {
+    const auto states = static_cast<Eigen::Index>(likelihood.sensors().num_states());
     const auto d = static_cast<Eigen::Index>(sds.size());
-    const Moments* const of = moments.data() + (action.value() * model.num_states() + s) * d;
+    const Moments* const of = moments.data() + (action.value() * states + s) * d;
+    std::vector<double> trust(sds.size());
+    likelihood.trust(action, State{static_cast<int>(s)}, reading, trust);
     for (Eigen::Index i = 0; i < d; ++i) {
-      const double z = (reading[i] - of[i].mean) / of[i].sd;
-      out(2 * i) = z * sds[static_cast<std::size_t>(i)] / of[i].sd;
-      out(2 * i + 1) = z * z - 1.0;
+      const auto c = static_cast<std::size_t>(i);
+      const double z = (reading[c] - of[i].mean) / of[i].sd;
+      out(2 * i) = trust[c] * z * sds[c] / of[i].sd;
+      out(2 * i + 1) = trust[c] * (z * z - 1.0);
     }
   }
 };
@@ -121,7 +124,9 @@ SensorDirections::SensorDirections(const AnyModel& model, const DiagnosedRows& r
   if (!continuous.has_sensors() || rows.readings.empty()) return;
   const DensitySensors& sensors = continuous.sensors();
   real_ = std::make_unique<Real>(
-      Real{continuous, {}, std::vector<double>(static_cast<std::size_t>(sensors.dimension()))});
+      Real{ReadingLikelihood(sensors, rows.outlier_share),
+           {},
+           std::vector<double>(static_cast<std::size_t>(sensors.dimension()))});
   const double pairs = sensors.num_actions() * sensors.num_states();
   for (Action a{0}; a < sensors.num_actions(); ++a) {
     for (State s{0}; s < sensors.num_states(); ++s) {
@@ -142,6 +147,10 @@ SensorDirections::SensorDirections(const AnyModel& model, const DiagnosedRows& r
 
 SensorDirections::~SensorDirections() = default;
 
+const ReadingLikelihood* SensorDirections::reading_likelihood() const {
+  return real_ ? &real_->likelihood : nullptr;
+}
+
 bool SensorDirections::seen(std::size_t row, Eigen::RowVectorXd& likelihood, Matrix& slopes) const {
   const Action action = rows_.actions[row];
   if (finite_) {
@@ -161,10 +170,12 @@ bool SensorDirections::seen(std::size_t row, Eigen::RowVectorXd& likelihood, Mat
   likelihood = Eigen::Map<const Eigen::RowVectorXd>(given, num_states_);
   if (!real_) return (likelihood.array() != likelihood(0)).any() || num_states_ == 1;
   if (rows_.observations[row] == kMissing) return false;
-  const double* const reading = rows_.readings.data() + row * real_->sds.size();
+  const std::size_t width = real_->sds.size();
+  const auto reading = std::span(rows_.readings).subspan(row * width, width);
+  Vector tilt(size());
   for (Eigen::Index s = 0; s < num_states_; ++s) {
-    real_->tilt(action, s, reading, [&](Eigen::Index i) -> double& { return slopes(i, s); });
-    slopes.col(s) *= likelihood(s);
+    real_->tilt(action, s, reading, tilt);
+    slopes.col(s) = tilt * likelihood(s);
   }
   return true;
 }
@@ -208,7 +219,6 @@ void SensorDirections::others_finite(Action action, const Eigen::RowVectorXd& em
 void SensorDirections::others_real(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
                                    OtherReadings& out) const {
   const auto d = static_cast<Eigen::Index>(real_->sds.size());
-  const DensitySensors& sensors = real_->model.sensors();
   out.all = false;
   out.count = kDraws;
   out.likelihoods.resize(kDraws, num_states_);
@@ -220,11 +230,11 @@ void SensorDirections::others_real(Action action, const Eigen::RowVectorXd& emit
     const State from{
         sample_categorical({emitter.data(), static_cast<std::size_t>(num_states_)}, rng)};
     const std::span<double> reading(out.readings.row(j).data(), static_cast<std::size_t>(d));
-    sensors(action, from).sample(reading, rng);
-    sensors.likelihood(action, reading,
-                       {out.likelihoods.row(j).data(), static_cast<std::size_t>(num_states_)});
+    real_->likelihood.sample(action, from, reading, rng);
+    real_->likelihood(action, reading,
+                      {out.likelihoods.row(j).data(), static_cast<std::size_t>(num_states_)});
     for (Eigen::Index s = 0; s < num_states_; ++s) {
-      real_->tilt(action, s, reading.data(), [&](Eigen::Index i) -> double& { return tilt(i); });
+      real_->tilt(action, s, reading, tilt);
       out.sensor_slopes.row(j) += emitter(s) * out.likelihoods(j, s) * tilt.transpose();
     }
   }

@@ -8,6 +8,7 @@
 #include "oas/core/rng.hpp"
 #include "oas/estimation/diagnosis/diagnosed_rows.hpp"
 #include "oas/model/any_model.hpp"
+#include "oas/model/reading_likelihood.hpp"
 
 namespace oas {
 
@@ -28,7 +29,8 @@ struct OtherReadings {
 ///                 these are more than kMost, for each state: its readings become those of any.
 ///   real-valued:  the mean of a component moves in all states by the same amount, length 1 = its
 ///                 mean standard deviation; and its standard deviation changes by a factor, length
-///                 1 = e. To first order, by tilting the densities (Esscher 1932).
+///                 1 = e. To first order, by tilting the densities (Esscher 1932). Outliers, where
+///                 the rows allow for them, stay as they are.
 ///   likelihoods in the log, or known states: none, and no other readings can be drawn.
 class SensorDirections {
  public:
@@ -53,6 +55,8 @@ class SensorDirections {
   }
   /// Whether other readings can be drawn.
   [[nodiscard]] bool can_draw() const { return !names_.empty(); }
+  /// Of real-valued readings that can be drawn; else null.
+  [[nodiscard]] const ReadingLikelihood* reading_likelihood() const;
 
   /// The likelihoods of a row and their derivatives, [direction][state]. False: nothing was seen.
   [[nodiscard]] bool seen(std::size_t row, Eigen::RowVectorXd& likelihood, Matrix& slopes) const;
