@@ -136,10 +136,8 @@ void check_options(const EvaluateArguments& options, const AnyPolicy& policy) {
 // About the model that is taken for the truth, and what the plan was made with.
 std::vector<std::string> warnings_of(const EvaluateArguments& options, const Pomdp& truth,
                                      const AnyPolicy& policy) {
-  std::vector<std::string> warnings;
-  const std::string about_truth =
-      warn_of_undetermined_rows(options.model, truth, "the gain", options.common);
-  if (!about_truth.empty()) warnings.push_back(about_truth);
+  std::vector<std::string> warnings =
+      warn_of_undetermined(options.model, truth, "the gain", options.common);
   if (const Plan* plan = std::get_if<Plan>(&policy)) {
     for (const std::string& warning : plan->warnings) {
       warnings.push_back(fmt::format("{}: made with a warning: {}", options.plan, warning));

@@ -182,7 +182,7 @@ void run_learn(const LearnArguments& options) {
   check_floor(floor, model.num_actions());
   LearnTasks tasks = make_learn_tasks(options, model);
   check_output(options, tasks.runs);
-  warn_of_undetermined_rows(options.model, model, "what is learned there", options.common);
+  warn_of_undetermined(options.model, model, "what is learned there", options.common);
   for (const LeftOut& each : tasks.left_out) warn(options.common, to_text(each));
   const std::size_t known = tasks.left_out.size();
   const RegretOracle oracle = while_shown(options.common, "finding the best policies", [&] {

@@ -173,10 +173,8 @@ void run_plan(PlanArguments& options) {
   options.plan = plan_options(model, options.settings);
   OAS_REQUIRE(!options.all || (!options.plan.discount && options.plan.limit.empty()),
               "--all compares average rewards; it goes with neither --discount nor --limit");
-  std::vector<std::string> warnings;
-  const std::string warning =
-      warn_of_undetermined_rows(options.model, model, "the plan", options.common);
-  if (!warning.empty()) warnings.push_back(warning);
+  std::vector<std::string> warnings =
+      warn_of_undetermined(options.model, model, "the plan", options.common);
   if (options.uncertainty.robust) {
     return run_robust(options.model, model, options.plan, options.uncertainty, options.output,
                       warnings, options.common);

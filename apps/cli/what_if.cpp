@@ -137,7 +137,8 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
     policies.push_back(ask_policy(text, model, rows));
   }
   const std::vector<TransitionModel> draws = draws_in(question.name);
-  const std::string warning = warn_of_undetermined_rows(question.name, model, "the gain", common);
+  const std::vector<std::string> warnings =
+      warn_of_undetermined(question.name, model, "the gain", common);
   std::vector<Answer> answers;
   while_shown(common, "evaluating", [&] {
     for (AskedPolicy& policy : policies) {
@@ -153,7 +154,7 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
     for (const Answer& answer : answers) {
       document["policies"].push_back(json_of(answer, model, question.confidence, answers.front()));
     }
-    if (!warning.empty()) document["warnings"] = {warning};
+    if (!warnings.empty()) document["warnings"] = warnings;
     print_json(common, document);
   }
   std::string text =

@@ -183,6 +183,32 @@ class ReadingFirst(CliCase):
             ("b", "0", "flush", "low"), ("b", "1", "flush", ""), ("b", "2", "pump", "normal"),
             ("b", "3", "pump", "alarm"), ("b", "4", "", "")])
 
+    def test_a_first_reading_that_lacks_a_component_is_missing_for_moments(self):
+        model = without(MODEL, "observation", observations={"dimension": 2},
+                        density=[[[bell, bell] for bell in GAUSSIAN]] * 2)
+        self.put("vector.json", model)
+        self.good("simulate", "vector.json", "--runs", 400, "--steps", 4, "--seed", 3, "-o",
+                  "whole.csv")
+        rows = self.rows("whole.csv")
+        for name, lost in (("half.csv", ("observation_2",)),
+                           ("none.csv", ("observation_1", "observation_2"))):
+            out = io.StringIO()
+            table = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
+            table.writeheader()
+            before = None
+            for row in rows:
+                first, before = row["run"] != before, row["run"]
+                table.writerow({**row, **{column: "" for column in lost if first}})
+            self.write(name, out.getvalue())
+        for estimator in ("oas-overlap", "oas-soft"):
+            found = {}
+            for log in ("whole", "half", "none"):
+                self.good("estimate", "vector.json", f"{log}.csv", "--estimator", estimator, "-o",
+                          f"{log}.json")
+                found[log] = json.loads(self.read(f"{log}.json"))["transition"]
+            self.assertEqual(found["half"], found["none"], estimator)
+            self.assertNotEqual(found["half"], found["whole"], estimator)
+
 
 if __name__ == "__main__":
     unittest.main()

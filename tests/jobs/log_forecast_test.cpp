@@ -167,6 +167,8 @@ TEST_F(ForecastOfLog, APolicyAnswersTheReadingThatIsStillToCome) {
       }
     }
   }
+}
+
 // A log without names holds one unit, which stays one at every gap.
 TEST_F(ForecastOfLog, AUnitWithoutNameStaysOneUnit) {
   std::ofstream(path_) << "time,action,observation\n1,0,0\n2,0,0\n9,0,1\n10,0,1\n20,0,0\n";

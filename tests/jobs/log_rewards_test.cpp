@@ -114,6 +114,60 @@ TEST_F(RewardsOfLog, SayWhatTheLogDoesNotTell) {
   for (const double value : found.reward) EXPECT_TRUE(std::isfinite(value));
 }
 
+// Costs: what was never tried must not look free, nor as good as what was earned elsewhere. The
+// runs of one row show one state only.
+TEST_F(RewardsOfLog, AreTheLeastInTheLogWhereNothingWasSeen) {
+  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
+  const int states = parts.states.size();
+  ASSERT_GE(states, 2);
+  parts.start.assign(static_cast<std::size_t>(states), 0.0);
+  parts.start[0] = 1.0;
+  const Pomdp model(std::move(parts));
+  const std::string path = folder_.file("log.csv");
+  std::ofstream out(path);
+  out << "run,action,observation,reward\n";
+  for (int run = 0; run < 100; ++run) out << run << ",0,," << (run % 2 == 0 ? -3 : -1) << "\n";
+  out.close();
+  const TransitionEstimate found = learned(model, path);
+  EXPECT_NEAR(found.reward[0], -2.0, 1e-9);
+  EXPECT_GT(found.reward_standard_error[0], 0.0);
+  for (std::size_t row = 1; row < found.reward.size(); ++row) {
+    EXPECT_EQ(found.reward[row], -3.0);
+    EXPECT_TRUE(std::isnan(found.reward_standard_error[row]));
+  }
+  ASSERT_EQ(found.warnings.size(), found.reward.size() - 1);
+  EXPECT_THAT(found.warnings.front(), testing::HasSubstr("the least in the log, -3"));
+}
+
+// States that no reading tells apart: what the rows say about their mixture stays as it is.
+TEST_F(RewardsOfLog, KeepTheMeanOfStatesThatAreNotToldApart) {
+  PomdpParts parts;
+  parts.states = Labels(2, "state");
+  parts.actions = Labels(1, "action");
+  parts.observations = Labels(1, "observation");
+  parts.sensors = ObservationModel(2, 1, 1, {1.0, 1.0});
+  parts.transition = TransitionModel(2, 1, {0.7, 0.3, 0.7, 0.3});
+  parts.start = {0.7, 0.3};
+  const Pomdp model(std::move(parts));
+  const std::string path = folder_.file("log.csv");
+  std::ofstream out(path);
+  out << "action,observation,reward\n";
+  for (int t = 0; t < 100; ++t) out << "0,0," << (t % 2 == 0 ? -3 : -1) << "\n";
+  out.close();
+  const TransitionEstimate found = learned(model, path);
+  EXPECT_NEAR(0.7 * found.reward[0] + 0.3 * found.reward[1], -2.0, 1e-9);
+  EXPECT_THAT(found.reward_standard_error, testing::Each(testing::IsNan()));
+}
+
+TEST_F(RewardsOfLog, AreNotMadeUpWhereTheColumnIsEmpty) {
+  const Pomdp model = make_problem("pest-control");
+  const std::string path = folder_.file("log.csv");
+  std::ofstream(path) << "action,observation,reward\n0,0,\n1,1,\n";
+  const TransitionEstimate found = learned(model, path);
+  EXPECT_THAT(found.reward, testing::IsEmpty());
+  EXPECT_THAT(found.warnings, testing::ElementsAre(testing::HasSubstr("no row")));
+}
+
 // Rows that fill a gap earned nothing that anybody wrote down.
 TEST_F(RewardsOfLog, GapsCountForNothing) {
   const Pomdp model = make_problem("pest-control");

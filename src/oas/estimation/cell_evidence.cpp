@@ -27,7 +27,8 @@ class CellBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<CellBody>(info_, cells_, model_, finite_->fresh(first_run));
   }
-  void start_run(RunStart start) override {
+  void start_run(RunStart given) override {
+    const RunStart start = given.with_whole_reading();  // as to_cells() has it
     const FirstReading* const first = start.first();
     if (first == nullptr || first->observation == kMissing) return finite_->start_run(start);
     require_readings(first->reading, nullptr);

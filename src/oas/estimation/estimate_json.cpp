@@ -352,6 +352,24 @@ std::vector<UndeterminedRow> parse_undetermined_rows(std::string_view text,
   return rows;
 }
 
+std::vector<UndeterminedRow> parse_undetermined_rewards(std::string_view text,
+                                                        const std::string& file,
+                                                        const Pomdp& model) {
+  const Json json = parse_json(text, file);
+  const JsonView root(json, file);
+  std::vector<UndeterminedRow> rows;
+  if (!root.has("estimate")) return rows;
+  std::vector<double> errors;
+  AboutReader(root.at("estimate"), model).by_row("reward_standard_error", errors);
+  for (std::size_t row = 0; row < errors.size(); ++row) {
+    if (std::isfinite(errors[row])) continue;
+    const int index = static_cast<int>(row);
+    rows.push_back({model.actions()[index / model.num_states()],
+                    model.states()[index % model.num_states()], "the log does not tell"});
+  }
+  return rows;
+}
+
 void write_estimate(const std::string& path, const Pomdp& model,
                     const TransitionEstimate& estimate) {
   write_text_file(path, dump_json(estimate_to_json(model, estimate)));

@@ -45,6 +45,11 @@ struct UndeterminedRow {
 /// Those that a document tells of: none for a plain model. Throws ParseError.
 [[nodiscard]] std::vector<UndeterminedRow> parse_undetermined_rows(std::string_view text,
                                                                    const std::string& file);
+/// (action, state) whose reward was to be learned from the log, which does not tell it; `model` is
+/// that of the document.
+[[nodiscard]] std::vector<UndeterminedRow> parse_undetermined_rewards(std::string_view text,
+                                                                      const std::string& file,
+                                                                      const Pomdp& model);
 
 /// Writes it; the file appears complete or not at all.
 void write_estimate(const std::string& path, const Pomdp& model,

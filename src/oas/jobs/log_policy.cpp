@@ -44,12 +44,8 @@ class ActionCounts {
       ++rows_;
       all_[action] += 1.0;
       if (t == 0) {
-<<<<<<< HEAD
-        if (run.first_step == 0) first_[action] += 1.0;
-        add_first(run, action);
-=======
         if (!run.goes_on()) first_[action] += 1.0;
->>>>>>> dg
+        add_first(run, action);
         continue;
       }
       if (run.observations[t - 1] == kMissing) continue;

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMostRewardBatches = 128;
 constexpr std::int64_t kRewardBatchRows = 16;  // doubled whenever there are too many batches
 constexpr double kLeastWeight = 1.0;           // of a direction of beliefs: one visit
+constexpr double kHiddenShare = 1e-6;          // of a state, in directions below that
 
 // Sums over rows of one action: b bᵀ, b r.
 struct RewardSums {
@@ -51,11 +52,13 @@ class RewardBatches {
     sums.rewards += reward * b;
     sums.reward += reward;
     sums.rows += 1.0;
+    least_ = std::min(least_, reward);
     in_last_ = (in_last_ + 1) % batch_rows_;
     if (in_last_ == 0 && batches_.size() == kMostRewardBatches) halve();
   }
 
   [[nodiscard]] std::size_t size() const { return batches_.size(); }
+  [[nodiscard]] double least() const { return least_; }  // reward of all rows
   [[nodiscard]] const RewardSums& operator()(std::size_t batch, int action) const {
     return batches_[batch][static_cast<std::size_t>(action)];
   }
@@ -79,19 +82,22 @@ class RewardBatches {
   int states_;
   std::int64_t batch_rows_ = kRewardBatchRows;
   std::int64_t in_last_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
   std::vector<std::vector<RewardSums>> batches_;
 };
 
 struct ActionRewards {
   Vector values;
   Vector standard_error;
+  std::vector<bool> unseen;  // by state
 };
 
-// Least squares in the directions of beliefs that the log shows; a state that has a part in others
-// is not determined.
-ActionRewards solve(const RewardBatches& batches, int action, int states) {
+// Least squares in the directions of beliefs that the log shows, the mean reward in the others; a
+// state that has a part in those is not determined. Where the beliefs in a state are worth less
+// than one visit, nothing was seen there: such a reward is `least`, since a plan would seek out a
+// mean that others have earned.
+ActionRewards solve(const RewardBatches& batches, int action, int states, double least) {
   const RewardSums total = batches.total(action);
-  const double mean = total.rows > 0.0 ? total.reward / total.rows : 0.0;
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(total.beliefs);
   Matrix inverse = Matrix::Zero(states, states);
   Vector hidden = Vector::Zero(states);
@@ -103,8 +109,9 @@ ActionRewards solve(const RewardBatches& batches, int action, int states) {
       inverse += direction * direction.transpose() / eigen.eigenvalues()[k];
     }
   }
-  const Vector centre = Vector::Constant(states, mean);
-  ActionRewards found{centre + inverse * (total.rewards - total.beliefs * centre), {}};
+  const Vector centre =
+      Vector::Constant(states, total.rows > 0.0 ? total.reward / total.rows : least);
+  ActionRewards found{centre + inverse * (total.rewards - total.beliefs * centre), {}, {}};
   Matrix spread = Matrix::Zero(states, states);
   double used = 0.0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -117,14 +124,19 @@ ActionRewards solve(const RewardBatches& batches, int action, int states) {
   const double factor = used > states ? used / (used - states) : std::nan("");
   found.standard_error = (factor * (inverse * spread * inverse).diagonal()).cwiseSqrt();
   for (int s = 0; s < states; ++s) {
-    if (hidden[s] > 0.5) {
-      found.values[s] = mean;
-      found.standard_error[s] = std::nan("");
-    } else if (hidden[s] > 1e-6) {
-      found.standard_error[s] = std::nan("");
-    }
+    found.unseen.push_back(total.beliefs(s, s) < kLeastWeight);
+    if (found.unseen.back()) found.values[s] = least;
+    if (hidden[s] > kHiddenShare) found.standard_error[s] = std::nan("");
   }
   return found;
+}
+
+std::string unknown_reward(const Pomdp& chain, int action, int state, bool unseen, double value) {
+  return fmt::format("the log does not tell the reward of ({}, {}){} {:.4g}",
+                     chain.actions()[action], chain.states()[state],
+                     unseen ? "; it is taken to be the least in the log,"
+                            : " well enough for an error bar; its rows suggest",
+                     value);
 }
 
 }  // namespace
@@ -159,14 +171,18 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
   }
   estimate.reward.clear();
   estimate.reward_standard_error.clear();
+  if (batches.size() == 0) {
+    estimate.warnings.emplace_back("no row of the log has a reward, so none was learned");
+    return;
+  }
   for (int a = 0; a < chain.num_actions(); ++a) {
-    const ActionRewards found = solve(batches, a, chain.num_states());
+    const ActionRewards found = solve(batches, a, chain.num_states(), batches.least());
     for (int s = 0; s < chain.num_states(); ++s) {
       estimate.reward.push_back(found.values[s]);
       estimate.reward_standard_error.push_back(found.standard_error[s]);
       if (!std::isfinite(found.standard_error[s])) {
-        estimate.warnings.push_back(fmt::format("the log does not tell the reward of ({}, {})",
-                                                chain.actions()[a], chain.states()[s]));
+        const bool unseen = found.unseen[static_cast<std::size_t>(s)];
+        estimate.warnings.push_back(unknown_reward(chain, a, s, unseen, found.values[s]));
       }
     }
   }

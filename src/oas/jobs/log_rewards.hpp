@@ -21,8 +21,11 @@ namespace oas {
 /// row, kept with the estimated dynamics. That belief knows nothing of the row itself, so it does
 /// not matter whether rewards come from the state, the next one or the reading. Standard errors are
 /// those of batches of rows; the error of the dynamics is left out. Where the log does not tell
-/// r(a,s) it is the mean reward of the action, its standard error is NaN, and there is a warning.
-/// Reads the logs once, one run in memory at a time.
+/// r(a,s), its standard error is NaN and there is a warning: where the action was taken with other
+/// beliefs only (less than one visit's worth of them in s) or never, r(a,s) is the least reward in
+/// the log, so that no plan seeks it out; where states cannot be told apart, it is as near to the
+/// mean reward of the action as the rows allow. Without any reward in the log there is only a
+/// warning. Reads the logs once, one run in memory at a time.
 void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
                       TransitionEstimate& estimate, const LogOptions& options = {},
                       const RowsRead& progress = {});

@@ -1,11 +1,18 @@
 #include "oas/model/run_start.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas {
+
+RunStart RunStart::with_whole_reading() const {
+  const auto missing = [](double component) { return std::isnan(component); };
+  const bool whole = !first_ || std::ranges::none_of(first_->reading, missing);
+  return whole ? *this : with(FirstReading());
+}
 
 double RunStart::belief(std::span<const double> start, std::span<double> out) const {
   const std::size_t n = start.size();

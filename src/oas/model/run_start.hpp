@@ -36,6 +36,10 @@ class RunStart {
     return start;
   }
 
+  /// The same start for those who know the law of whole readings only: a first reading that lacks
+  /// a component is missing.
+  [[nodiscard]] RunStart with_whole_reading() const;
+
   [[nodiscard]] bool from_model() const { return value_ == kFromModel; }
   /// Null where rows are not reading-first.
   [[nodiscard]] const FirstReading* first() const { return first_.get(); }

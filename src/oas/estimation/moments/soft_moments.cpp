@@ -45,7 +45,6 @@ void SoftMoments::add(const RowBlock& given) {
   }
 }
 
-// The mean matrices are those of whole readings.
 void SoftMoments::leave_out_partly_seen(RowBlock& rows) {
   if (std::none_of(rows.readings.begin(), rows.readings.end(),
                    [](double value) { return std::isnan(value); })) {

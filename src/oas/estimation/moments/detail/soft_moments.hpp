@@ -20,9 +20,10 @@ class SoftMoments {
   /// Whether A S is small enough.
   [[nodiscard]] static bool fits(const ContinuousPomdp& model);
 
-  void start_run(const RunStart& start = {}) { folder_.start_run(start); }
-  /// Rows of one run; likelihoods without readings are taken for a log's own. A reading that lacks
-  /// a component counts as missing.
+  /// The mean matrices are those of whole readings: here and in add() a reading that lacks a
+  /// component counts as missing.
+  void start_run(const RunStart& start = {}) { folder_.start_run(start.with_whole_reading()); }
+  /// Rows of one run; likelihoods without readings are taken for a log's own.
   void add(const RowBlock& rows);
   /// Those of the runs that follow.
   void merge(const SoftMoments& other);
