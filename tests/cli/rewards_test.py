@@ -46,6 +46,12 @@ class LearnedRewards(CliCase):
         self.assertIn("no row of the log has a reward", learned.stderr)
         self.bad("plan", "learned.json", says=["has no reward"])
 
+    def test_rewards_beyond_all_sums_are_refused(self):
+        self.write("log.csv", "action,observation,reward\n" + "run,low,1e308\nfix,high,-1\n" * 9)
+        for estimator in ("oas-ml", "gibbs"):
+            self.bad("estimate", "pump.json", "log.csv", "--estimator", estimator, "-o", "e.json",
+                     says=["log.csv", "action run are too large"])
+
     def noisy_log(self, name, reading):
         """Rewards 1 and 0 of good and bad while it runs, with noise of standard deviation 5"""
         rng = random.Random(4)

@@ -283,6 +283,9 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
   std::vector<ActionRewards> found;
   for (int a = 0; a < chain.num_actions(); ++a) {
     found.push_back(solve(batches, a, chain.num_states()));
+    OAS_REQUIRE(found.back().values.allFinite(),
+                "{}: the rewards of action {} are too large to be added up; the least is {:g}",
+                logs.front(), chain.actions()[a], batches.least());
     for (int s = 0; s < chain.num_states(); ++s) {
       const double value = found.back().values[s];
       estimate.reward.push_back(value);

@@ -33,9 +33,9 @@ struct RewardEstimation {
 /// those of batches of rows; the error of the dynamics is left out. Where the log does not tell
 /// r(a,s), its standard error is NaN and there is a warning: where the action was taken with other
 /// beliefs only (less than one visit's worth of them in s) or never, r(a,s) is the least reward in
-/// the log, so that no plan seeks it out; where states cannot be told apart, it is as near to the
-/// mean reward of the action as the rows allow. Without any reward in the log there is only a
-/// warning.
+/// the log, so that it does not look better than what was tried; where states cannot be told apart,
+/// it is as near to the mean reward of the action as the rows allow. Without any reward in the log
+/// there is only a warning.
 ///
 /// Where the estimate carries draws of the dynamics, rewards are drawn with each: least squares
 /// with the beliefs of these dynamics, plus a normal error with the covariance of the batches. So
