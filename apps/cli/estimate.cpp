@@ -195,7 +195,11 @@ void run_estimate(const EstimateArguments& options) {
   how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
   TransitionEstimate estimate = estimate_from_logs(rows, options.logs, how);
   if (brings_rewards(rows, options.logs, how.rows)) {
-    estimate_rewards(rows, options.logs, estimate, how.rows, how.estimate.progress);
+    estimate_rewards(rows, options.logs, estimate,
+                     {.rows = how.rows,
+                      .seed = how.evidence.stream.seed,
+                      .parallelism = how.estimate.parallelism,
+                      .progress = how.estimate.progress});
   }
   write_output(options, loaded, estimate);
   for (const std::string& warning : estimate.warnings) warn(options.common, warning);

@@ -91,7 +91,7 @@ std::string headline(const std::string& model, const Plan& plan) {
 }
 
 void print_plan(const PlanArguments& options, const Plan& plan, const std::string& choice,
-                double seconds) {
+                const std::string& drawn, double seconds) {
   if (options.common.json) {
     Json document = plan_to_json(plan);
     for (const char* left_to_the_file : {"format", "bias", "alpha", "model"}) {
@@ -109,7 +109,7 @@ void print_plan(const PlanArguments& options, const Plan& plan, const std::strin
         "best one found\n",
         plan.optimism->radius, plan.optimism->gain_bound);
   }
-  print(options.common, text + posterior_line(plan) + fmt::format("  {:.3f} s\n", seconds));
+  print(options.common, text + posterior_line(plan, drawn) + fmt::format("  {:.3f} s\n", seconds));
 }
 
 // What can be said before the model is read.
@@ -150,8 +150,8 @@ void check_model(const PlanArguments& options, const Pomdp& model) {
 }
 
 // The plan that is asked for, with what is to be said about how it was chosen.
-Plan chosen_plan(const PlanArguments& options, const Pomdp& model,
-                 const std::vector<TransitionModel>& draws, std::string& choice) {
+Plan chosen_plan(const PlanArguments& options, const Pomdp& model, const DrawnModels& draws,
+                 std::string& choice) {
   const Uncertainty& uncertainty = options.uncertainty;
   if (uncertainty.cautious) {
     CautiousChoice found = choose_cautiously(options.model, model, draws, options.plan,
@@ -182,10 +182,11 @@ void run_plan(PlanArguments& options) {
   if (options.all) print_all(options, model, warnings);
   if (options.all && options.output.empty() && options.figure.empty()) return;
   const double started = now();
-  const std::vector<TransitionModel> draws = draws_in(options.model);
+  const DrawnModels draws = draws_in(options.model, model);
+  warn_of_exact_rewards(options.model, draws, options.common, warnings);
   std::string choice;
   Plan plan = chosen_plan(options, model, draws, choice);
-  set_posterior(plan, model, draws, options.uncertainty.confidence, options.common, warnings);
+  set_posterior(plan, draws, options.uncertainty.confidence, options.common, warnings);
   plan.warnings = warnings;
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
@@ -195,7 +196,7 @@ void run_plan(PlanArguments& options) {
     figure.seed = options.plan.simulation.seed;
     write_policy_figure(options.figure, plan, figure);
   }
-  if (!options.all) print_plan(options, plan, choice, seconds);
+  if (!options.all) print_plan(options, plan, choice, draws.what(), seconds);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ NamedSet set_of(const std::string& name, const Pomdp& model, const Uncertainty& 
             fmt::format("all models whose rows are within {:g} of these (total variation)",
                         *uncertainty.radius)};
   }
-  const std::vector<TransitionModel> draws = draws_in(name);
+  const auto estimate = estimate_in(name);
+  const auto draws = estimate ? drawn_transitions(*estimate) : std::vector<TransitionModel>{};
   if (draws.empty()) {
     std::optional<NamedSet> bounds = set_of_bounds(name, model);
     OAS_REQUIRE(bounds.has_value(),
@@ -88,9 +89,9 @@ Json robust_json(const std::string& name, const RobustPlan& plan, const NamedSet
 
 }  // namespace
 
-void set_posterior(Plan& plan, const Pomdp& model, const std::vector<TransitionModel>& draws,
-                   double confidence, const Common& common, std::vector<std::string>& warnings) {
-  if (draws.empty()) return;
+void set_posterior(Plan& plan, const DrawnModels& draws, double confidence, const Common& common,
+                   std::vector<std::string>& warnings) {
+  if (draws.models.empty()) return;
   const ActingPlan acting = acting_controller(plan);
   if (acting.worse) {
     warnings.push_back(fmt::format(
@@ -99,25 +100,31 @@ void set_posterior(Plan& plan, const Pomdp& model, const std::vector<TransitionM
         acting.gain));
     warn(common, warnings.back());
   }
-  const PosteriorValue value = evaluate_over(model, draws, acting.controller, common.parallelism());
+  const PosteriorValue value = evaluate_over(draws.models, acting.controller, common.parallelism());
   const DrawnRange range = range_of(value.gains, confidence);
-  plan.posterior = PosteriorGain{confidence, static_cast<int>(draws.size()), range.mean,
+  plan.posterior = PosteriorGain{confidence, static_cast<int>(draws.models.size()), range.mean,
                                  range.lower, range.upper};
 }
 
-std::string posterior_line(const Plan& plan) {
+std::string posterior_line(const Plan& plan, const std::string& drawn) {
   if (!plan.posterior) return "";
   const PosteriorGain& gain = *plan.posterior;
   return fmt::format(
-      "  over {} dynamics drawn from the posterior: gain {:.6g} on average, {:g} % in [{:.6g}, "
-      "{:.6g}]\n",
-      gain.draws, gain.mean, 100.0 * gain.confidence, gain.lower, gain.upper);
+      "  over {} {} drawn from the posterior: gain {:.6g} on average, {:g} % in [{:.6g}, {:.6g}]\n",
+      gain.draws, drawn, gain.mean, 100.0 * gain.confidence, gain.lower, gain.upper);
 }
 
 void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& options,
                 const Uncertainty& uncertainty, const std::string& output,
-                const std::vector<std::string>& warnings, const Common& common) {
+                std::vector<std::string> warnings, const Common& common) {
   const NamedSet named = set_of(name, model, uncertainty, common);
+  if (const auto estimate = estimate_in(name); estimate && !estimate->reward.empty()) {
+    warnings.push_back(fmt::format(
+        "{}: its rewards were learned from a log; the promise is about the dynamics and "
+        "takes the rewards as exact",
+        name));
+    warn(common, warnings.back());
+  }
   const RobustPlan plan = while_shown(
       common, "planning", [&] { return robust_plan(named.set, options, common.parallelism()); });
   if (!output.empty()) write_policy_graph(output, plan.graph);
@@ -140,14 +147,14 @@ void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& 
 }
 
 CautiousChoice choose_cautiously(const std::string& name, const Pomdp& model,
-                                 const std::vector<TransitionModel>& draws,
-                                 const PlanOptions& options, double share, const Common& common) {
-  OAS_REQUIRE(!draws.empty(),
+                                 const DrawnModels& draws, const PlanOptions& options, double share,
+                                 const Common& common) {
+  OAS_REQUIRE(!draws.models.empty(),
               "--cautious: {} carries no draws of the dynamics; oas estimate --estimator gibbs "
               "writes some",
               name);
   const CautiousPlan found = while_shown(common, "planning", [&] {
-    return cautious_plan(model, draws, share, options, common.parallelism());
+    return cautious_plan(model, draws.models, share, options, common.parallelism());
   });
   return {
       found.plan,

@@ -7,6 +7,7 @@
 #include "cli.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/planner.hpp"
+#include "posterior.hpp"
 
 namespace oas::cli {
 
@@ -20,16 +21,16 @@ struct Uncertainty {
 
 /// Writes the gain of the plan's policy over the draws into it; nothing without draws. What is to
 /// be said about it goes to `warnings`.
-void set_posterior(Plan& plan, const Pomdp& model, const std::vector<TransitionModel>& draws,
-                   double confidence, const Common& common, std::vector<std::string>& warnings);
+void set_posterior(Plan& plan, const DrawnModels& draws, double confidence, const Common& common,
+                   std::vector<std::string>& warnings);
 
-/// One line about that; empty without.
-[[nodiscard]] std::string posterior_line(const Plan& plan);
+/// One line about that, with what was drawn; empty without.
+[[nodiscard]] std::string posterior_line(const Plan& plan, const std::string& drawn);
 
 /// Plans with a promise for all models of a set, prints, and writes the policy graph.
 void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& options,
                 const Uncertainty& uncertainty, const std::string& output,
-                const std::vector<std::string>& warnings, const Common& common);
+                std::vector<std::string> warnings, const Common& common);
 
 /// The plan that is best where the draws are bad, and what is printed about the choice.
 struct CautiousChoice {
@@ -37,8 +38,7 @@ struct CautiousChoice {
   std::string text;
 };
 [[nodiscard]] CautiousChoice choose_cautiously(const std::string& name, const Pomdp& model,
-                                               const std::vector<TransitionModel>& draws,
-                                               const PlanOptions& options, double share,
-                                               const Common& common);
+                                               const DrawnModels& draws, const PlanOptions& options,
+                                               double share, const Common& common);
 
 }  // namespace oas::cli

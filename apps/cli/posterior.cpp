@@ -1,8 +1,9 @@
 #include "posterior.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
-#include "cli.hpp"
 #include "oas/estimation/estimate_json.hpp"
 
 namespace oas::cli {
@@ -12,9 +13,25 @@ std::optional<TransitionEstimate> estimate_in(const std::string& name) {
   return read_estimate(name).estimate;
 }
 
-std::vector<TransitionModel> draws_in(const std::string& name) {
+std::string DrawnModels::what() const {
+  return drawn_rewards ? "dynamics and rewards" : "dynamics";
+}
+
+DrawnModels draws_in(const std::string& name, const Pomdp& model) {
   const auto estimate = estimate_in(name);
-  return estimate ? drawn_transitions(*estimate) : std::vector<TransitionModel>{};
+  if (!estimate) return {};
+  return {drawn_models(model, *estimate), !estimate->reward.empty(),
+          !estimate->reward_draws.empty()};
+}
+
+void warn_of_exact_rewards(const std::string& name, const DrawnModels& draws, const Common& common,
+                           std::vector<std::string>& warnings) {
+  if (draws.models.empty() || !draws.learned_rewards || draws.drawn_rewards) return;
+  warnings.push_back(
+      fmt::format("{}: its rewards were learned from a log, but the file carries no draws of them: "
+                  "limits over the draws take them as exact; estimate again to have both",
+                  name));
+  warn(common, warnings.back());
 }
 
 }  // namespace oas::cli

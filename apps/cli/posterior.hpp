@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 
 namespace oas::cli {
@@ -11,7 +12,21 @@ namespace oas::cli {
 /// The estimate in a file; none for other models, and for pipes, which cannot be read twice.
 [[nodiscard]] std::optional<TransitionEstimate> estimate_in(const std::string& name);
 
-/// The transition models drawn from the posterior that it carries.
-[[nodiscard]] std::vector<TransitionModel> draws_in(const std::string& name);
+/// What its log leaves possible.
+struct DrawnModels {
+  std::vector<Pomdp> models;     ///< drawn from the posterior; empty: it carries no draws
+  bool learned_rewards = false;  ///< from the log
+  bool drawn_rewards = false;    ///< the models have rewards of their own
+
+  /// "dynamics and rewards": what differs between the models.
+  [[nodiscard]] std::string what() const;
+};
+
+/// The models that the estimate carries for `model`, which is that of its file.
+[[nodiscard]] DrawnModels draws_in(const std::string& name, const Pomdp& model);
+
+/// Says where limits over draws take rewards as exact that were learned from a log.
+void warn_of_exact_rewards(const std::string& name, const DrawnModels& draws, const Common& common,
+                           std::vector<std::string>& warnings);
 
 }  // namespace oas::cli

@@ -18,7 +18,7 @@ std::string text_of(const std::string& name) {
 }
 
 // The first few.
-std::string names_of(const std::vector<UndeterminedRow>& rows) {
+std::string first_names(const std::vector<UndeterminedRow>& rows) {
   constexpr std::size_t kNamed = 5;
   std::string names;
   for (std::size_t i = 0; i < rows.size() && i < kNamed; ++i) {
@@ -38,7 +38,7 @@ std::string warn_of_undetermined_rows(const std::string& name, const Pomdp& mode
   const std::string warning = fmt::format(
       "{}: its log did not determine {} of the {} rows (action, state) of the transition model: "
       "{}; {} may depend on them",
-      name, rows.size(), model.num_actions() * model.num_states(), names_of(rows), result);
+      name, rows.size(), model.num_actions() * model.num_states(), first_names(rows), result);
   warn(common, warning);
   return warning;
 }
@@ -55,7 +55,7 @@ std::vector<std::string> warn_of_undetermined(const std::string& name, const Pom
   warnings.push_back(fmt::format(
       "{}: its log did not tell {} of the {} rewards (action, state): {}; the numbers "
       "there are careful guesses, and {} may depend on them",
-      name, rows.size(), model.num_actions() * model.num_states(), names_of(rows), result));
+      name, rows.size(), model.num_actions() * model.num_states(), first_names(rows), result));
   warn(common, warnings.back());
   return warnings;
 }

@@ -27,7 +27,7 @@ struct Answer {
   PosteriorValue drawn;
 };
 
-Answer answer(AskedPolicy policy, const Pomdp& model, const std::vector<TransitionModel>& draws,
+Answer answer(AskedPolicy policy, const Pomdp& model, std::span<const Pomdp> draws,
               const std::optional<Pomdp>& filter, const Common& common) {
   if (auto* const rule = std::get_if<BeliefRule>(&policy.acts); rule != nullptr && filter) {
     OAS_REQUIRE(filter->num_states() == rule->model.num_states() &&
@@ -42,7 +42,7 @@ Answer answer(AskedPolicy policy, const Pomdp& model, const std::vector<Transiti
   Answer result{
       std::move(policy), ready.tolerance, evaluate_controller(model, ready.controller), {}};
   if (!draws.empty()) {
-    result.drawn = evaluate_over(model, draws, ready.controller, common.parallelism());
+    result.drawn = evaluate_over(draws, ready.controller, common.parallelism());
   }
   return result;
 }
@@ -136,9 +136,11 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
   for (const std::string& text : question.policies) {
     policies.push_back(ask_policy(text, model, rows));
   }
-  const std::vector<TransitionModel> draws = draws_in(question.name);
-  const std::vector<std::string> warnings =
+  const DrawnModels drawn = draws_in(question.name, model);
+  const std::vector<Pomdp>& draws = drawn.models;
+  std::vector<std::string> warnings =
       warn_of_undetermined(question.name, model, "the gain", common);
+  warn_of_exact_rewards(question.name, drawn, common, warnings);
   std::vector<Answer> answers;
   while_shown(common, "evaluating", [&] {
     for (AskedPolicy& policy : policies) {
@@ -162,8 +164,9 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
                   question.name) +
       table_of(answers, model, question.confidence) + remarks_on(answers);
   if (!draws.empty()) {
-    text += fmt::format("\n[ ]: {:g} % of {} transition models drawn from the posterior\n",
-                        100.0 * question.confidence, draws.size());
+    text += fmt::format(
+        "\n[ ]: {:g} % of {} {} drawn from the posterior\n", 100.0 * question.confidence,
+        draws.size(), drawn.drawn_rewards ? "models, dynamics and rewards," : "transition models");
   }
   print(common, text);
 }

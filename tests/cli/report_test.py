@@ -64,6 +64,29 @@ class LogReport(CliCase):
         page = self.page("e.json", "log.csv", "--step", 1, "--gaps", "new-run")
         self.assertIn("5 rows of 2 units in log.csv", page)
 
+    def test_a_plan_with_a_limit_or_a_discount_tells_what_it_earns(self):
+        told = self.good_json("plan", "e.json", "--limit", "failing=0.07", "--grid", 12, "--steps",
+                              6400, "-o", "plan.json")
+        limited, posterior = told["limited"], told["posterior"]
+        page = self.page("e.json", "log.csv", "--plan", "plan.json")
+        shown = re.findall(r"The plan earns between ([-0-9.]+) and ([-0-9.]+) a step in the long "
+                           r"run, while ([0-9.]+) % of the steps are spent in failing "
+                           r"\(the limit is 7 %\)", page)[0]
+        for text, value in zip(shown, (limited["gain_lower"], limited["gain_upper"],
+                                       100 * limited["frequency"])):
+            self.assertAlmostEqual(float(text), value, delta=0.01 * abs(value))
+        drawn = re.findall(r"earns ([-0-9.]+) a step on average, and between ([-0-9.]+) and "
+                           r"([-0-9.]+) with a probability of 95 %", page)[0]
+        for text, key in zip(drawn, ("mean", "lower", "upper")):
+            self.assertAlmostEqual(float(text), posterior[key], delta=0.01 * abs(posterior[key]))
+        told = self.good_json("plan", "machine-maintenance", "--discount", 0.9, "--grid", 12,
+                              "--steps", 6400, "-o", "plan.json")
+        page = self.page("machine-maintenance", "log.csv", "--plan", "plan.json")
+        shown = re.findall(r"From the start the plan earns between ([-0-9.]+) and ([-0-9.]+) in "
+                           r"all, where a reward counts 0.9 times", page)[0]
+        for text, key in zip(shown, ("lower", "upper")):
+            self.assertAlmostEqual(float(text), told["discounted"][key], delta=0.02)
+
     def test_without_plan_or_forecast(self):
         page = self.page("machine-maintenance", "log.csv")
         for part in ("forecast", "plan"):

@@ -37,8 +37,8 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   const auto& [estimator, status, transition, confidence, standard_error, lower, upper, row_region,
                joint_region, error_bars, resamples, num_batches, draws, pairs, alpha, visits,
                clipped, flagged, warnings, rows, runs, missing, log_likelihood, fit_p_value,
-               effective_rows, sensors, labelled_rows, reward, reward_standard_error, structure,
-               passes] = written;  // a new field does not compile
+               effective_rows, sensors, labelled_rows, reward, reward_standard_error, reward_draws,
+               structure, passes] = written;  // a new field does not compile
   EXPECT_EQ(read.estimator, estimator);
   EXPECT_EQ(read.status, status);
   EXPECT_EQ(read.transition, transition);
@@ -73,6 +73,7 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   EXPECT_EQ(read.labelled_rows, labelled_rows);
   EXPECT_TRUE(same(read.reward, reward));
   EXPECT_TRUE(same(read.reward_standard_error, reward_standard_error));
+  EXPECT_TRUE(same(read.reward_draws, reward_draws));
   EXPECT_EQ(read.structure, structure);
   EXPECT_EQ(read.passes, passes);
 }
@@ -110,6 +111,10 @@ class EstimateFile : public testing::Test {
       written.reward.assign(written.visits.size(), 2.5);
       written.reward_standard_error.assign(written.visits.size(), std::nan(""));
       written.reward_standard_error.front() = 0.25;
+      const auto states = static_cast<std::size_t>(chain_of(model).num_states());
+      for (std::size_t i = 0; i < written.draws.size() / states; ++i) {
+        written.reward_draws.push_back(0.1 * static_cast<double>(i));
+      }
     }
     std::visit([&](const auto& any) { write_estimate(path_, any, written); }, model);
     const EstimateDocument read = read_estimate(path_);
@@ -203,6 +208,27 @@ TEST_F(EstimateFile, WithRowsThatNothingDetermines) {
       EXPECT_FALSE(estimate.flagged.empty()) << info.name;
     }
   }
+}
+
+// Rewards that were learned, with draws where the estimator draws: of either kind of sensors.
+TEST_F(EstimateFile, WithLearnedRewards) {
+  PomdpParts parts = finite(Timing::before).parts();
+  parts.reward = Reward();
+  const Pomdp model(std::move(parts));
+  EXPECT_TRUE(round_trip(model, "oas-ml").reward_draws.empty());
+  const TransitionEstimate drawn = round_trip(model, "gibbs");
+  ASSERT_EQ(drawn.reward_draws.size() * 2, drawn.draws.size());
+  round_trip(ContinuousPomdp(model, real_valued().sensors()), "gibbs");
+  const std::vector<Pomdp> models = drawn_models(model, drawn);
+  ASSERT_EQ(models.size(), drawn_transitions(drawn).size());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    EXPECT_EQ(models[i].transition(), drawn_transitions(drawn)[i]);
+    EXPECT_EQ(models[i].reward().values()[3], drawn.reward_draws[4 * i + 3]);
+  }
+  nlohmann::ordered_json json = parse_json(test::slurp(path_), path_);
+  json["estimate"]["reward_draws"].erase(0);
+  EXPECT_THAT([&] { static_cast<void>(parse_estimate(json.dump(), "cut.json")); },
+              testing::ThrowsMessage<ParseError>(testing::HasSubstr("$.estimate.reward_draws")));
 }
 
 // What older versions did not write is as in a fresh estimate; what is wrong is named.

@@ -40,7 +40,9 @@ class RewardsOfLog : public testing::Test {
     TransitionEstimate estimate;
     estimate.transition = model.transition();
     const std::vector<std::string> logs = {path};
-    estimate_rewards(without_reward(model), logs, estimate, options);
+    RewardEstimation how;
+    how.rows = options;
+    estimate_rewards(without_reward(model), logs, estimate, how);
     return estimate;
   }
 
@@ -126,7 +128,7 @@ TEST_F(RewardsOfLog, AreTheLeastInTheLogWhereNothingWasSeen) {
   const std::string path = folder_.file("log.csv");
   std::ofstream out(path);
   out << "run,action,observation,reward\n";
-  for (int run = 0; run < 100; ++run) out << run << ",0,," << (run % 2 == 0 ? -3 : -1) << "\n";
+  for (int run = 0; run < 99; ++run) out << run << ",0,," << (run % 3 == 0 ? -3 : -1.5) << "\n";
   out.close();
   const TransitionEstimate found = learned(model, path);
   EXPECT_NEAR(found.reward[0], -2.0, 1e-9);
@@ -183,6 +185,73 @@ TEST_F(RewardsOfLog, GapsCountForNothing) {
   options.gaps = "repeat";
   const TransitionEstimate found = learned(model, path, options);
   for (const double value : found.reward) EXPECT_NEAR(value, 7.0, 1e-6);
+}
+
+// [row]: what is drawn with `copies` of some dynamics, while the estimate has its own.
+std::vector<double> drawn_with(const TransitionModel& dynamics, std::size_t copies,
+                               const Pomdp& model, const std::string& path,
+                               TransitionEstimate& estimate, int threads) {
+  estimate.transition = model.transition();
+  for (std::size_t i = 0; i < copies; ++i) {
+    estimate.draws.insert(estimate.draws.end(), dynamics.values().begin(), dynamics.values().end());
+  }
+  const std::vector<std::string> logs = {path};
+  RewardEstimation how;
+  how.parallelism = Parallelism{threads};
+  estimate_rewards(without_reward(model), logs, estimate, how);
+  return estimate.reward_draws;
+}
+
+// Mean and spread over the draws; their mean is 5.5 of its own standard errors off at most, their
+// spread (chi-squared with 399 degrees of freedom) by a fifth.
+TEST_F(RewardsOfLog, AreDrawnWithEachOfTheDynamics) {
+  test::RandomModelOptions options;
+  options.num_states = 2;
+  options.num_actions = 2;
+  options.num_observations = 3;
+  options.min_alpha = 0.3;
+  PomdpParts parts = test::random_model(options, 5).parts();
+  parts.reward = Reward::by_observation({0.0, 1.0, 5.0});
+  const Pomdp model(parts);
+  const std::string path = log_of(model, 1000);
+  parts.transition = TransitionModel(2, 2, {0.9, 0.1, 0.3, 0.7, 0.2, 0.8, 0.6, 0.4});
+  const TransitionEstimate other = learned(Pomdp(parts), path);
+  TransitionEstimate estimate;
+  constexpr std::size_t kCopies = 400;
+  const std::vector<double> draws =
+      drawn_with(*parts.transition, kCopies, model, path, estimate, 4);
+  const std::size_t rows = estimate.reward.size();
+  ASSERT_EQ(draws.size(), kCopies * rows);
+  double moved = 0.0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double error = estimate.reward_standard_error[row];
+    double mean = 0.0;
+    double square = 0.0;
+    for (std::size_t i = row; i < draws.size(); i += rows) mean += draws[i] / kCopies;
+    for (std::size_t i = row; i < draws.size(); i += rows) {
+      square += (draws[i] - mean) * (draws[i] - mean) / (kCopies - 1);
+    }
+    EXPECT_NEAR(mean, other.reward[row], 5.5 * error / std::sqrt(kCopies));
+    EXPECT_NEAR(std::sqrt(square), error, 0.2 * error);
+    moved = std::max(moved, std::abs(other.reward[row] - estimate.reward[row]) / error);
+  }
+  EXPECT_GT(moved, 1.0);  // the dynamics of the draws matter
+  TransitionEstimate again;
+  EXPECT_EQ(drawn_with(*parts.transition, kCopies, model, path, again, 1), draws);
+}
+
+// Nothing is open about a constant reward; what was not seen stays what it is taken for.
+TEST_F(RewardsOfLog, AreDrawnWithoutErrorWhereThereIsNone) {
+  const Pomdp model = make_problem("pest-control");
+  const std::string path = folder_.file("log.csv");
+  std::ofstream out(path);
+  out << "action,observation,reward\n";
+  for (int t = 0; t < 400; ++t) out << "0," << t % 3 << ",7\n";
+  out.close();
+  TransitionEstimate estimate;
+  const std::vector<double> draws = drawn_with(model.transition(), 3, model, path, estimate, 2);
+  EXPECT_EQ(draws.size(), 3 * estimate.reward.size());
+  for (const double value : draws) EXPECT_NEAR(value, 7.0, 1e-6);
 }
 
 TEST_F(RewardsOfLog, AreAskedForOnlyWhereTheyAreMissing) {

@@ -54,6 +54,16 @@ Json table3(const std::vector<double>& values, int actions, int states) {
   return table;
 }
 
+// A list of tables, one after the other in `values`.
+Json list_of(const std::vector<double>& values, std::size_t size, const auto& table) {
+  Json list = Json::array();
+  for (std::size_t first = 0; first < values.size(); first += size) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+    list.push_back(table(std::vector(begin, begin + static_cast<std::ptrdiff_t>(size))));
+  }
+  return list;
+}
+
 Json flagged_rows(const Pomdp& model, const TransitionEstimate& estimate) {
   Json rows = Json::array();
   for (const FlaggedRow& row : estimate.flagged) {
@@ -122,14 +132,14 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
       about["simultaneous"] = {{"row", region_to_json(estimate.row_region, a, s)},
                                {"all", region_to_json(estimate.joint_region, a, s)}};
     }
+    const auto rows = static_cast<std::size_t>(a) * static_cast<std::size_t>(s);
     if (!estimate.draws.empty()) {
-      const auto entries = static_cast<std::size_t>(a) * static_cast<std::size_t>(s * s);
-      Json draws = Json::array();
-      for (std::size_t first = 0; first < estimate.draws.size(); first += entries) {
-        const auto begin = estimate.draws.begin() + static_cast<std::ptrdiff_t>(first);
-        draws.push_back(table3({begin, begin + static_cast<std::ptrdiff_t>(entries)}, a, s));
-      }
-      about["draws"] = std::move(draws);
+      about["draws"] = list_of(estimate.draws, rows * static_cast<std::size_t>(s),
+                               [&](const auto& draw) { return table3(draw, a, s); });
+    }
+    if (!estimate.reward_draws.empty()) {
+      about["reward_draws"] = list_of(estimate.reward_draws, rows,
+                                      [&](const auto& draw) { return table2(draw, a, s); });
     }
   }
   return about;
@@ -246,6 +256,18 @@ std::vector<double> draws_from_json(const JsonView& json, const Pomdp& model) {
   return draws;
 }
 
+std::vector<double> reward_draws_from_json(const JsonView& json, const Pomdp& model,
+                                           std::size_t draws) {
+  require_size(json, static_cast<int>(draws));
+  const std::array<int, 2> extents = {model.num_actions(), model.num_states()};
+  std::vector<double> rewards;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::vector<double> draw = json.at(i).as_array(extents);
+    rewards.insert(rewards.end(), draw.begin(), draw.end());
+  }
+  return rewards;
+}
+
 EstimateStatus status_from(const JsonView& json) {
   const std::string status = json.as_string();
   if (status == "ok") return EstimateStatus::ok;
@@ -264,6 +286,10 @@ void read_error_bars(const JsonView& about, const Pomdp& model, TransitionEstima
   read.by_entry("lower", estimate.lower);
   read.by_entry("upper", estimate.upper);
   if (about.has("draws")) estimate.draws = draws_from_json(about.at("draws"), model);
+  if (about.has("reward_draws")) {
+    const std::size_t draws = about.has("draws") ? about.at("draws").size() : 0;
+    estimate.reward_draws = reward_draws_from_json(about.at("reward_draws"), model, draws);
+  }
   if (!about.has("simultaneous")) return;
   estimate.row_region = region_from_json(about.at("simultaneous").at("row"), model);
   estimate.joint_region = region_from_json(about.at("simultaneous").at("all"), model);

@@ -54,6 +54,22 @@ std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimat
   return draws;
 }
 
+std::vector<Pomdp> drawn_models(const Pomdp& model, const TransitionEstimate& estimate) {
+  std::vector<Pomdp> models;
+  auto rewards = estimate.reward_draws.begin();
+  for (TransitionModel& transition : drawn_transitions(estimate)) {
+    PomdpParts parts = model.parts();
+    parts.transition = std::move(transition);
+    if (!estimate.reward_draws.empty()) {
+      const auto next = rewards + model.num_actions() * model.num_states();
+      parts.reward = Reward::by_action_state({rewards, next});
+      rewards = next;
+    }
+    models.emplace_back(std::move(parts));
+  }
+  return models;
+}
+
 TransitionModel without_unseen(const TransitionEstimate& estimate) {
   const auto given = estimate.transition.values();
   std::vector<double> values(given.begin(), given.end());

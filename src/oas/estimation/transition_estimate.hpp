@@ -78,6 +78,8 @@ struct TransitionEstimate {
   /// (NaN: the log does not tell). Empty: not estimated.
   std::vector<double> reward;
   std::vector<double> reward_standard_error;
+  /// [draw][a][s]: mean rewards drawn with each of `draws`. Empty: there are none of either.
+  std::vector<double> reward_draws;
   std::string structure;  ///< what was known of T beforehand; empty: nothing
   int passes = 0;         ///< over the rows, those for error bars included
 
@@ -94,6 +96,11 @@ struct TransitionEstimate {
 
 /// The transition models drawn from the posterior; none where the estimator draws none.
 [[nodiscard]] std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimate);
+
+/// `model` with each of these in turn and, where rewards were learned with them, with the rewards
+/// that were drawn with it: what the log leaves possible.
+[[nodiscard]] std::vector<Pomdp> drawn_models(const Pomdp& model,
+                                              const TransitionEstimate& estimate);
 
 /// The estimate without the transitions that were seen less than once and whose interval reaches to
 /// 0. Draws from a posterior never lie on a bound, as dynamics with a structure do; this model

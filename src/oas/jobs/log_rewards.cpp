@@ -5,10 +5,12 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/linear_algebra.hpp"
+#include "oas/core/sampling.hpp"
 #include "oas/jobs/logged_runs.hpp"
 #include "oas/logs/log_reader.hpp"
 
@@ -19,6 +21,7 @@ namespace {
 constexpr std::size_t kMostRewardBatches = 128;
 constexpr std::int64_t kRewardBatchRows = 16;  // doubled whenever there are too many batches
 constexpr double kLeastWeight = 1.0;           // of a direction of beliefs: one visit
+constexpr std::int64_t kRowsAtOnce = 1 << 16;  // of short runs, filtered under all draws
 constexpr double kHiddenShare = 1e-6;          // of a state, in directions below that
 
 // Sums over rows of one action: b bᵀ, b r.
@@ -30,6 +33,13 @@ struct RewardSums {
 
   explicit RewardSums(int states)
       : beliefs(Matrix::Zero(states, states)), rewards(Vector::Zero(states)) {}
+  void add(std::span<const double> belief, double earned) {
+    const Eigen::Map<const Vector> b(belief.data(), beliefs.rows());
+    beliefs += b * b.transpose();
+    rewards += earned * b;
+    reward += earned;
+    rows += 1.0;
+  }
   void operator+=(const RewardSums& other) {
     beliefs += other.beliefs;
     rewards += other.rewards;
@@ -46,12 +56,7 @@ class RewardBatches {
 
   void add(Action action, std::span<const double> belief, double reward) {
     if (in_last_ == 0) batches_.emplace_back(actions_, RewardSums(states_));
-    RewardSums& sums = batches_.back()[static_cast<std::size_t>(action)];
-    const Eigen::Map<const Vector> b(belief.data(), states_);
-    sums.beliefs += b * b.transpose();
-    sums.rewards += reward * b;
-    sums.reward += reward;
-    sums.rows += 1.0;
+    batches_.back()[static_cast<std::size_t>(action)].add(belief, reward);
     least_ = std::min(least_, reward);
     in_last_ = (in_last_ + 1) % batch_rows_;
     if (in_last_ == 0 && batches_.size() == kMostRewardBatches) halve();
@@ -86,49 +91,146 @@ class RewardBatches {
   std::vector<std::vector<RewardSums>> batches_;
 };
 
+// Calls receive(action, belief before the row, reward) for the rows of a run whose reward is known.
+void for_each_reward(const Pomdp& chain, bool finite, const LoggedRun& run,
+                     const std::function<void(Action, std::span<const double>, double)>& receive) {
+  filter_run(chain, finite, run, [&](std::size_t t, std::span<const double> belief) {
+    // What was earned where the log is silent is not known.
+    if (!std::isnan(run.rewards[t])) receive(run.actions[t], belief, run.rewards[t]);
+  });
+}
+
+// [draw][action]: what the rows say under each of the drawn dynamics.
+class SumsUnderDraws {
+ public:
+  SumsUnderDraws(const Pomdp& chain, const TransitionEstimate& estimate, bool finite,
+                 Parallelism parallelism)
+      : finite_(finite), parallelism_(parallelism) {
+    for (TransitionModel& draw : drawn_transitions(estimate)) {
+      models_.push_back(chain.with_transition(std::move(draw)));
+    }
+    const auto actions = static_cast<std::size_t>(chain.num_actions());
+    sums_.assign(models_.size(), std::vector(actions, RewardSums(chain.num_states())));
+  }
+
+  void add(const LoggedRun& run) {
+    if (models_.empty()) return;
+    if (run.rows() >= kRowsAtOnce) {
+      finish();
+      return fold({&run, 1});
+    }
+    waiting_.push_back(run);
+    rows_waiting_ += run.rows();
+    if (rows_waiting_ >= kRowsAtOnce) finish();
+  }
+  void finish() {
+    fold(waiting_);
+    waiting_.clear();
+    rows_waiting_ = 0;
+  }
+
+  [[nodiscard]] std::size_t draws() const { return models_.size(); }
+  [[nodiscard]] const RewardSums& operator()(std::size_t draw, int action) const {
+    return sums_[draw][static_cast<std::size_t>(action)];
+  }
+
+ private:
+  void fold(std::span<const LoggedRun> runs) {
+    parallel_for(models_.size(), parallelism_, [&](std::size_t draw) {
+      for (const LoggedRun& run : runs) {
+        for_each_reward(models_[draw], finite_, run,
+                        [&](Action action, std::span<const double> belief, double reward) {
+                          sums_[draw][static_cast<std::size_t>(action)].add(belief, reward);
+                        });
+      }
+    });
+  }
+
+  bool finite_;
+  Parallelism parallelism_;
+  std::vector<Pomdp> models_;
+  std::vector<std::vector<RewardSums>> sums_;
+  std::vector<LoggedRun> waiting_;
+  std::int64_t rows_waiting_ = 0;
+};
+
+// Least squares in the directions of beliefs that the log shows, the mean reward in the others.
+struct LeastSquares {
+  Vector values;
+  Matrix inverse;
+  Vector hidden;  // by state: its part in the other directions
+
+  LeastSquares(const RewardSums& total, double least)
+      : inverse(Matrix::Zero(total.beliefs.rows(), total.beliefs.rows())),
+        hidden(Vector::Zero(total.beliefs.rows())) {
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(total.beliefs);
+    for (Eigen::Index k = 0; k < hidden.size(); ++k) {
+      const Vector direction = eigen.eigenvectors().col(k);
+      if (eigen.eigenvalues()[k] < kLeastWeight) {
+        hidden += direction.cwiseAbs2();
+      } else {
+        inverse += direction * direction.transpose() / eigen.eigenvalues()[k];
+      }
+    }
+    const double mean = total.rows > 0.0 ? total.reward / total.rows : least;
+    const Vector centre = Vector::Constant(hidden.size(), mean);
+    values = centre + inverse * (total.rewards - total.beliefs * centre);
+  }
+};
+
 struct ActionRewards {
   Vector values;
   Vector standard_error;
   std::vector<bool> unseen;  // by state
+  /// [state][batch]: their products with standard normal numbers, one for each batch, are errors
+  /// with the covariance of the values. NaN: there are too few batches.
+  Matrix errors;
 };
 
-// Least squares in the directions of beliefs that the log shows, the mean reward in the others; a
-// state that has a part in those is not determined. Where the beliefs in a state are worth less
-// than one visit, nothing was seen there: such a reward is `least`, since a plan would seek out a
-// mean that others have earned.
-ActionRewards solve(const RewardBatches& batches, int action, int states, double least) {
+// A state with a part in hidden directions is not determined. Where the beliefs in a state are
+// worth less than one visit, nothing was seen there: such a reward is the least of all, since a
+// plan would seek out a mean that others have earned.
+ActionRewards solve(const RewardBatches& batches, int action, int states) {
   const RewardSums total = batches.total(action);
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(total.beliefs);
-  Matrix inverse = Matrix::Zero(states, states);
-  Vector hidden = Vector::Zero(states);
-  for (int k = 0; k < states; ++k) {
-    const Vector direction = eigen.eigenvectors().col(k);
-    if (eigen.eigenvalues()[k] < kLeastWeight) {
-      hidden += direction.cwiseAbs2();
-    } else {
-      inverse += direction * direction.transpose() / eigen.eigenvalues()[k];
-    }
-  }
-  const Vector centre =
-      Vector::Constant(states, total.rows > 0.0 ? total.reward / total.rows : least);
-  ActionRewards found{centre + inverse * (total.rewards - total.beliefs * centre), {}, {}};
-  Matrix spread = Matrix::Zero(states, states);
+  const LeastSquares fit(total, batches.least());
+  ActionRewards found{fit.values, {}, {}, Matrix::Zero(states, batches.size())};
   double used = 0.0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
     const RewardSums& batch = batches(b, action);
-    const Vector left = batch.rewards - batch.beliefs * found.values;
-    spread += left * left.transpose();
+    found.errors.col(static_cast<Eigen::Index>(b)) =
+        fit.inverse * (batch.rewards - batch.beliefs * fit.values);
     used += static_cast<double>(batch.rows > 0.0);
   }
   // Degrees of freedom, as in a sandwich of clusters.
-  const double factor = used > states ? used / (used - states) : std::nan("");
-  found.standard_error = (factor * (inverse * spread * inverse).diagonal()).cwiseSqrt();
+  found.errors *= used > states ? std::sqrt(used / (used - states)) : std::nan("");
+  found.standard_error = found.errors.rowwise().norm();
   for (int s = 0; s < states; ++s) {
     found.unseen.push_back(total.beliefs(s, s) < kLeastWeight);
-    if (found.unseen.back()) found.values[s] = least;
-    if (hidden[s] > kHiddenShare) found.standard_error[s] = std::nan("");
+    if (found.unseen.back()) found.values[s] = batches.least();
+    if (fit.hidden[s] > kHiddenShare) found.standard_error[s] = std::nan("");
   }
   return found;
+}
+
+// One row of rewards for each of the draws. Actions share their normal numbers, because the rows
+// of a batch share their luck.
+std::vector<double> draw_rewards(const std::vector<ActionRewards>& found,
+                                 const SumsUnderDraws& drawn, double least, std::uint64_t seed) {
+  std::vector<double> rewards;
+  Rng rng({seed, 0, Role::estimation});  // draws from logs have those of another role
+  Vector luck(found.front().errors.cols());
+  for (std::size_t draw = 0; draw < drawn.draws(); ++draw) {
+    for (double& value : luck) value = sample_normal(rng);
+    for (std::size_t a = 0; a < found.size(); ++a) {
+      Vector values = LeastSquares(drawn(draw, static_cast<int>(a)), least).values;
+      const Vector error = found[a].errors * luck;
+      if (error.allFinite()) values += error;
+      for (Eigen::Index s = 0; s < values.size(); ++s) {
+        rewards.push_back(found[a].unseen[static_cast<std::size_t>(s)] ? least : values[s]);
+      }
+    }
+  }
+  return rewards;
 }
 
 std::string unknown_reward(const Pomdp& chain, int action, int state, bool unseen, double value) {
@@ -152,40 +254,48 @@ bool brings_rewards(const AnyModel& model, std::span<const std::string> logs,
 }
 
 void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
-                      TransitionEstimate& estimate, const LogOptions& options,
-                      const RowsRead& progress) {
+                      TransitionEstimate& estimate, const RewardEstimation& how) {
   const Pomdp chain = estimated_model(chain_of(model), estimate);
+  const bool finite = std::holds_alternative<Pomdp>(model);
   RewardBatches batches(chain.num_actions(), chain.num_states());
+  SumsUnderDraws drawn(chain, estimate, finite, how.parallelism);
   for (const std::string& log : logs) {
     LogReader reader =
-        std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
+        std::visit([&](const auto& any) { return LogReader(log, any, how.rows); }, model);
     OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log);
     for_each_run(reader, [&](const LoggedRun& run) {
-      const bool finite = std::holds_alternative<Pomdp>(model);
-      filter_run(chain, finite, run, [&](std::size_t t, std::span<const double> belief) {
-        // What was earned where the log is silent is not known.
-        if (!std::isnan(run.rewards[t])) batches.add(run.actions[t], belief, run.rewards[t]);
-      });
-      if (progress) progress(run.rows());
+      for_each_reward(chain, finite, run,
+                      [&](Action action, std::span<const double> belief, double reward) {
+                        batches.add(action, belief, reward);
+                      });
+      drawn.add(run);
+      if (how.progress) how.progress(run.rows());
     });
   }
+  drawn.finish();
   estimate.reward.clear();
   estimate.reward_standard_error.clear();
+  estimate.reward_draws.clear();
   if (batches.size() == 0) {
     estimate.warnings.emplace_back("no row of the log has a reward, so none was learned");
     return;
   }
+  std::vector<ActionRewards> found;
   for (int a = 0; a < chain.num_actions(); ++a) {
-    const ActionRewards found = solve(batches, a, chain.num_states(), batches.least());
+    found.push_back(solve(batches, a, chain.num_states()));
+    OAS_REQUIRE(found.back().values.allFinite(),
+                "{}: the rewards of action {} are too large to be added up; the least is {:g}",
+                logs.front(), chain.actions()[a], batches.least());
     for (int s = 0; s < chain.num_states(); ++s) {
-      estimate.reward.push_back(found.values[s]);
-      estimate.reward_standard_error.push_back(found.standard_error[s]);
-      if (!std::isfinite(found.standard_error[s])) {
-        const bool unseen = found.unseen[static_cast<std::size_t>(s)];
-        estimate.warnings.push_back(unknown_reward(chain, a, s, unseen, found.values[s]));
-      }
+      const double value = found.back().values[s];
+      estimate.reward.push_back(value);
+      estimate.reward_standard_error.push_back(found.back().standard_error[s]);
+      if (std::isfinite(found.back().standard_error[s])) continue;
+      const bool unseen = found.back().unseen[static_cast<std::size_t>(s)];
+      estimate.warnings.push_back(unknown_reward(chain, a, s, unseen, value));
     }
   }
+  estimate.reward_draws = draw_rewards(found, drawn, batches.least(), how.seed);
 }
 
 }  // namespace oas

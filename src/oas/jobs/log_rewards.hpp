@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "oas/core/parallel.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/logs/log_options.hpp"
 #include "oas/model/any_model.hpp"
@@ -16,6 +18,14 @@ namespace oas {
 [[nodiscard]] bool brings_rewards(const AnyModel& model, std::span<const std::string> logs,
                                   const LogOptions& options = {});
 
+/// How rewards are learned.
+struct RewardEstimation {
+  LogOptions rows;
+  std::uint64_t seed = 1;  ///< same seed, same bytes
+  Parallelism parallelism;
+  RowsRead progress;
+};
+
 /// Estimates the mean reward r(a,s) of every action in every state from the column `reward`, and
 /// puts it into an estimate of the dynamics: least squares of the reward on the belief before the
 /// row, kept with the estimated dynamics. That belief knows nothing of the row itself, so it does
@@ -23,11 +33,17 @@ namespace oas {
 /// those of batches of rows; the error of the dynamics is left out. Where the log does not tell
 /// r(a,s), its standard error is NaN and there is a warning: where the action was taken with other
 /// beliefs only (less than one visit's worth of them in s) or never, r(a,s) is the least reward in
-/// the log, so that no plan seeks it out; where states cannot be told apart, it is as near to the
-/// mean reward of the action as the rows allow. Without any reward in the log there is only a
-/// warning. Reads the logs once, one run in memory at a time.
+/// the log, so that it does not look better than what was tried; where states cannot be told apart,
+/// it is as near to the mean reward of the action as the rows allow. Without any reward in the log
+/// there is only a warning.
+///
+/// Where the estimate carries draws of the dynamics, rewards are drawn with each: least squares
+/// with the beliefs of these dynamics, plus a normal error with the covariance of the batches. So
+/// they hold both errors. What the log does not tell is the same guess in all of them.
+///
+/// Reads the logs once, one long run or some short ones in memory at a time; every draw filters
+/// all rows. Same bytes for any number of threads.
 void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
-                      TransitionEstimate& estimate, const LogOptions& options = {},
-                      const RowsRead& progress = {});
+                      TransitionEstimate& estimate, const RewardEstimation& how = {});
 
 }  // namespace oas

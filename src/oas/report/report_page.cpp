@@ -11,6 +11,7 @@
 #include "oas/figures/page_cells.hpp"
 #include "oas/planning/simplex_figure.hpp"
 #include "oas/report/belief_figure.hpp"
+#include "oas/report/plan_words.hpp"
 #include "oas/report/residual_figure.hpp"
 #include "oas/report/survival_figure.hpp"
 #include "oas/report/transition_figure.hpp"
@@ -66,10 +67,9 @@ class Page {
         review.missing == 0 ? "none" : fmt::format("{}", review.missing)));
     if (!contents_.forecasts.empty()) text += paragraph(headline(), "answer");
     if (contents_.plan) {
-      text += paragraph(fmt::format("The plan earns between {} and {} a step in the long run.",
-                                    short_number(contents_.plan->gain_lower),
-                                    short_number(contents_.plan->gain_upper)),
-                        "answer");
+      for (const std::string& answer : words_of(*contents_.plan).answer) {
+        text += paragraph(answer, "answer");
+      }
     }
     for (const std::string& warning : warnings()) text += paragraph(warning, "answer warning");
     return text + "</header>\n";
@@ -165,10 +165,8 @@ class Page {
   [[nodiscard]] std::string plan() const {
     if (!contents_.plan) return {};
     const Plan& plan = *contents_.plan;
-    std::string text = paragraph(fmt::format(
-        "Long-run average reward between {} (certified by simulation at level {:g}) and {} "
-        "(proved), if the dynamics are as estimated.",
-        short_number(plan.gain_lower), plan.certificate.level, short_number(plan.gain_upper)));
+    std::string text;
+    for (const std::string& detail : words_of(plan).details) text += paragraph(detail);
     for (const std::string& warning : plan.warnings) text += paragraph(warning, "answer warning");
     double shown = 0.0;
     for (const VisitedBelief& visited : contents_.policy) shown += visited.share;
@@ -246,7 +244,7 @@ class Page {
     std::string text =
         "<table class=\"facts\">\n" + row("model", model_.brief()) + row("log", contents_.log);
     if (contents_.estimate) text += row("estimate", contents_.estimate->brief());
-    if (contents_.plan) text += row("plan", contents_.plan->brief());
+    if (contents_.plan) text += row("plan", words_of(*contents_.plan).fact);
     text += row("version", version());
     return section("facts", "How it was made", text + "</table>\n");
   }

@@ -19,22 +19,33 @@ constexpr std::size_t kFewestDraws = 20;
 // Ranks, among the draws that choose, of those that are planned for; the first is the worst.
 constexpr std::array<double, 5> kRanks = {0.0, 0.1, 0.25, 0.5, 0.75};
 
-TransitionModel mean_of(std::span<const TransitionModel> draws,
-                        std::span<const std::size_t> chosen) {
-  const TransitionModel& first = draws.front();
-  std::vector<double> values(first.values().size(), 0.0);
+// The chosen draws with their mean dynamics and, where rewards r(a,s) were drawn, mean rewards.
+Pomdp mean_of(std::span<const Pomdp> draws, std::span<const std::size_t> chosen) {
+  PomdpParts parts = draws[chosen.front()].parts();
+  std::vector<double> values(parts.transition->values().size(), 0.0);
+  std::vector<double> rewards(parts.reward.values().size(), 0.0);
+  const auto share = 1.0 / static_cast<double>(chosen.size());
+  bool drawn_rewards = false;
   for (const std::size_t i : chosen) {
+    const Pomdp& draw = draws[i];
     for (std::size_t e = 0; e < values.size(); ++e) {
-      values[e] += draws[i].values()[e] / static_cast<double>(chosen.size());
+      values[e] += draw.transition().values()[e] * share;
     }
+    drawn_rewards = drawn_rewards || !(draw.reward() == parts.reward);
+    if (draw.reward().kind() != Reward::Kind::by_action_state) continue;
+    for (std::size_t r = 0; r < rewards.size(); ++r)
+      rewards[r] += draw.reward().values()[r] * share;
   }
-  return {first.num_states(), first.num_actions(), std::move(values)};
+  parts.transition = TransitionModel(parts.transition->num_states(),
+                                     parts.transition->num_actions(), std::move(values));
+  if (drawn_rewards) parts.reward = Reward::by_action_state(std::move(rewards));
+  return Pomdp(std::move(parts));
 }
 
 // Plans tried one by one.
 class CautiousSearch {
  public:
-  CautiousSearch(const Pomdp& model, std::span<const TransitionModel> draws, double share,
+  CautiousSearch(const Pomdp& model, std::span<const Pomdp> draws, double share,
                  const PlanOptions& options, Parallelism parallelism)
       : model_(model), share_(share), options_(options), parallelism_(parallelism) {
     for (std::size_t i = 0; i < draws.size(); ++i) {
@@ -43,7 +54,7 @@ class CautiousSearch {
   }
 
   CautiousPlan run() {
-    const std::vector<double> gains = attempt(model_.transition(), "the estimate");
+    const std::vector<double> gains = attempt(model_, "the estimate");
     const CautiousCandidate plain = judge(best_->chosen, best_->controller);
     std::vector<std::size_t> order(gains.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -66,14 +77,14 @@ class CautiousSearch {
   }
 
  private:
-  std::vector<double> attempt(const TransitionModel& transition, const std::string& name) {
-    return consider(make_plan(model_.with_transition(transition), options_, parallelism_), name);
+  std::vector<double> attempt(const Pomdp& model, const std::string& name) {
+    return consider(make_plan(model, options_, parallelism_), name);
   }
 
   std::vector<double> consider(Plan plan, const std::string& name) {
     ++tried_;
     Controller controller = acting_controller(plan).controller;
-    const PosteriorValue value = evaluate_over(model_, choosing_, controller, parallelism_);
+    const PosteriorValue value = evaluate_over(choosing_, controller, parallelism_);
     const double worst = mean_of_least(value.gains, share_);
     if (!best_ || worst > best_->chosen.chosen_by) {
       best_.emplace(CautiousPlan{
@@ -84,7 +95,7 @@ class CautiousSearch {
 
   [[nodiscard]] CautiousCandidate judge(CautiousCandidate candidate,
                                         const Controller& controller) const {
-    const PosteriorValue value = evaluate_over(model_, judging_, controller, parallelism_);
+    const PosteriorValue value = evaluate_over(judging_, controller, parallelism_);
     candidate.judged = mean_of_least(value.gains, share_);
     candidate.mean = std::accumulate(value.gains.begin(), value.gains.end(), 0.0) /
                      static_cast<double>(value.gains.size());
@@ -95,15 +106,15 @@ class CautiousSearch {
   double share_;
   const PlanOptions& options_;
   Parallelism parallelism_;
-  std::vector<TransitionModel> choosing_;
-  std::vector<TransitionModel> judging_;
+  std::vector<Pomdp> choosing_;
+  std::vector<Pomdp> judging_;
   std::optional<CautiousPlan> best_;
   int tried_ = 0;
 };
 
 }  // namespace
 
-CautiousPlan cautious_plan(const Pomdp& model, std::span<const TransitionModel> draws, double share,
+CautiousPlan cautious_plan(const Pomdp& model, std::span<const Pomdp> draws, double share,
                            const PlanOptions& options, Parallelism parallelism) {
   OAS_REQUIRE(share > 0.0 && share < 1.0,
               "the share of the worst draws is {}; it must lie strictly between 0 and 1", share);

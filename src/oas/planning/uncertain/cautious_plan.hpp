@@ -32,9 +32,10 @@ struct CautiousPlan {
 /// conditional value at risk). Tried are plans for the model itself, for the mean of the worst
 /// draws of that plan, for single draws from bad to good ones, and the myopic plan. Every second
 /// draw chooses; the others judge, so that the figures are not those of the luckiest choice. Plans
-/// act as the controllers of their graphs (export_graph). Throws InvalidArgument with fewer than 20
+/// act as the controllers of their graphs (export_graph). `draws` are models like `model`, with
+/// other dynamics and perhaps other rewards. Throws InvalidArgument with fewer than 20
 /// draws, unless 0 < share < 1, and as make_plan does.
-[[nodiscard]] CautiousPlan cautious_plan(const Pomdp& model, std::span<const TransitionModel> draws,
+[[nodiscard]] CautiousPlan cautious_plan(const Pomdp& model, std::span<const Pomdp> draws,
                                          double share, const PlanOptions& options = {},
                                          Parallelism parallelism = {});
 

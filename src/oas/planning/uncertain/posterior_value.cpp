@@ -43,14 +43,15 @@ std::vector<double> PosteriorValue::frequencies_of(int state, int num_states) co
   return values;
 }
 
-PosteriorValue evaluate_over(const Pomdp& model, std::span<const TransitionModel> draws,
-                             const Controller& controller, Parallelism parallelism) {
-  const auto states = static_cast<std::size_t>(model.num_states());
+PosteriorValue evaluate_over(std::span<const Pomdp> draws, const Controller& controller,
+                             Parallelism parallelism) {
   PosteriorValue result;
+  if (draws.empty()) return result;
+  const auto states = static_cast<std::size_t>(draws.front().num_states());
   result.gains.resize(draws.size());
   result.frequencies.resize(draws.size() * states);
   parallel_for(draws.size(), parallelism, [&](std::size_t i) {
-    const ControllerValue value = evaluate_controller(model.with_transition(draws[i]), controller);
+    const ControllerValue value = evaluate_controller(draws[i], controller);
     result.gains[i] = value.gain;
     std::copy(value.frequencies.begin(), value.frequencies.end(),
               result.frequencies.begin() + static_cast<std::ptrdiff_t>(i * states));

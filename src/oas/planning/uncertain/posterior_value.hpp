@@ -31,12 +31,10 @@ struct PosteriorValue {
   [[nodiscard]] std::vector<double> frequencies_of(int state, int num_states) const;
 };
 
-/// Lets the system move by each of the draws in turn while the controller, which knows nothing of
-/// that, acts: evaluate_controller() with other dynamics and the sensors, rewards and start of
-/// `model`. A controller made of a plan keeps the plan's belief, with the plan's model. Same bytes
-/// for any number of threads.
-[[nodiscard]] PosteriorValue evaluate_over(const Pomdp& model,
-                                           std::span<const TransitionModel> draws,
+/// Lets the system be each of the draws in turn while the controller, which knows nothing of that,
+/// acts: evaluate_controller() in each, of equally many states. A controller made of a plan keeps
+/// the plan's belief, with the plan's model. Same bytes for any number of threads.
+[[nodiscard]] PosteriorValue evaluate_over(std::span<const Pomdp> draws,
                                            const Controller& controller,
                                            Parallelism parallelism = {});
 
