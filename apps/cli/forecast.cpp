@@ -137,9 +137,8 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
   std::vector<const UnitForecast*> shown;
   for (const UnitForecast& unit : units) shown.push_back(&unit);
   if (!options.reach.empty()) {
-    std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) {
-      return a->middle.survival.back() < b->middle.survival.back();
-    });
+    std::stable_sort(shown.begin(), shown.end(),
+                     [](const auto* a, const auto* b) { return more_urgent(*a, *b); });
   }
   shown.resize(std::min(shown.size(), kShownUnits));
   text += unit_table(options, model, shown, draws > 0);
@@ -147,7 +146,11 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
     text += fmt::format("  and {} more; -o writes all\n", units.size() - shown.size());
   }
   if (!options.reach.empty()) {
-    text += fmt::format("\nreached: {} was entered\n", fmt::join(options.reach, " or "));
+    const auto there = std::count_if(units.begin(), units.end(),
+                                     [](const UnitForecast& unit) { return unit.is_there(); });
+    text += fmt::format(
+        "\nreached: {} was entered{}\n", fmt::join(options.reach, " or "),
+        there == 0 ? "" : fmt::format("; {} of the units probably there now, shown last", there));
   }
   if (draws > 0) {
     text += fmt::format("[ ]: {:g} % of {} transition models drawn from the posterior\n",

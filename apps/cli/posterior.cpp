@@ -20,8 +20,10 @@ std::string DrawnModels::what() const {
 DrawnModels draws_in(const std::string& name, const Pomdp& model) {
   const auto estimate = estimate_in(name);
   if (!estimate) return {};
-  return {drawn_models(model, *estimate), !estimate->reward.empty(),
-          !estimate->reward_draws.empty()};
+  DrawnModels result{drawn_models(model, *estimate), std::nullopt, !estimate->reward.empty(),
+                     !estimate->reward_draws.empty()};
+  if (!result.models.empty()) result.within = model.with_transition(without_unseen(*estimate));
+  return result;
 }
 
 void warn_of_exact_rewards(const std::string& name, const DrawnModels& draws, const Common& common,

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
 #include "oas/jobs/log_policy.hpp"
-#include "oas/planning/uncertain/posterior_value.hpp"
+#include "oas/planning/uncertain/policy_answer.hpp"
 #include "posterior.hpp"
 #include "setting_options.hpp"
 #include "undetermined.hpp"
@@ -22,12 +24,21 @@ constexpr int kShownStates = 8;
 // One policy and what it does.
 struct Answer {
   AskedPolicy policy;
-  double tolerance = 0.0;
-  ControllerValue value;
-  PosteriorValue drawn;
+  PolicyAnswer found;
+  std::optional<ControllerValue> within;  // in DrawnModels::within
+
+  [[nodiscard]] DrawnRange gains(double confidence) const {
+    return holding(range_of(found.drawn.gains, confidence), within->gain);
+  }
+  [[nodiscard]] DrawnRange frequencies(int state, double confidence) const {
+    const auto states = within->frequencies.size();
+    return holding(
+        range_of(found.drawn.frequencies_of(state, static_cast<int>(states)), confidence),
+        within->frequencies[static_cast<std::size_t>(state)]);
+  }
 };
 
-Answer answer(AskedPolicy policy, const Pomdp& model, std::span<const Pomdp> draws,
+Answer answer(AskedPolicy policy, const Pomdp& model, const DrawnModels& draws,
               const std::optional<Pomdp>& filter, const Common& common) {
   if (auto* const rule = std::get_if<BeliefRule>(&policy.acts); rule != nullptr && filter) {
     OAS_REQUIRE(filter->num_states() == rule->model.num_states() &&
@@ -38,45 +49,57 @@ Answer answer(AskedPolicy policy, const Pomdp& model, std::span<const Pomdp> dra
     rule->model = *filter;
     policy.note = "";
   }
-  const StartedPolicy ready = started(policy);
-  Answer result{
-      std::move(policy), ready.tolerance, evaluate_controller(model, ready.controller), {}};
-  if (!draws.empty()) {
-    result.drawn = evaluate_over(draws, ready.controller, common.parallelism());
+  Answer result{std::move(policy), {}, std::nullopt};
+  result.found = answer_about(result.policy, model, draws.models, {}, common.parallelism());
+  if (draws.within) {
+    result.within = answer_about(result.policy, *draws.within, {}, {}, common.parallelism()).value;
   }
   return result;
 }
 
-// The share of the draws in which a policy earns more than another one.
-double share_better(const PosteriorValue& value, const PosteriorValue& other) {
+// The share of the draws in which a policy earns more than another one, by more than rounding;
+// nothing where the two earn the same in all.
+std::optional<double> share_better(const PosteriorValue& value, const PosteriorValue& other) {
+  constexpr double kSame = 1e-9;
   double better = 0.0;
+  bool differ = false;
   for (std::size_t i = 0; i < value.gains.size(); ++i) {
-    better += value.gains[i] > other.gains[i] ? 1.0 : 0.0;
+    const double difference = value.gains[i] - other.gains[i];
+    const double scale = std::max({std::abs(value.gains[i]), std::abs(other.gains[i]), 1e-300});
+    if (std::abs(difference) <= kSame * scale) continue;
+    differ = true;
+    better += difference > 0.0 ? 1.0 : 0.0;
   }
-  return better / static_cast<double>(value.gains.size());
+  return differ ? std::optional(better / static_cast<double>(value.gains.size())) : std::nullopt;
+}
+
+std::string share_text(const PosteriorValue& value, const PosteriorValue& other) {
+  const std::optional<double> share = share_better(value, other);
+  return share ? fmt::format("{:.3g} %", 100.0 * *share) : "the same";
 }
 
 std::string table_of(const std::vector<Answer>& answers, const Pomdp& model, double confidence) {
-  const bool limits = !answers.front().drawn.gains.empty();
+  const bool limits = !answers.front().found.drawn.gains.empty();
   const int states = std::min(model.num_states(), kShownStates);
   std::vector<std::string> header = {"policy", "gain"};
   if (limits && answers.size() > 1) header.emplace_back("above the first");
   for (int s = 0; s < states; ++s) header.push_back("in " + model.states()[s]);
   Table table(header);
   for (const Answer& answer : answers) {
-    std::vector<std::string> row = {answer.policy.name, fmt::format("{:.5f}", answer.value.gain)};
+    std::vector<std::string> row = {answer.policy.name,
+                                    fmt::format("{:.5f}", answer.found.value.gain)};
     if (limits) {
-      const DrawnRange range = range_of(answer.drawn.gains, confidence);
+      const DrawnRange range = answer.gains(confidence);
       row.back() += fmt::format(" [{:.5f}, {:.5f}]", range.lower, range.upper);
       if (answers.size() > 1) {
         row.push_back(&answer == &answers.front()
                           ? ""
-                          : fmt::format("{:.3g} %",
-                                        100.0 * share_better(answer.drawn, answers.front().drawn)));
+                          : share_text(answer.found.drawn, answers.front().found.drawn));
       }
     }
     for (int s = 0; s < states; ++s) {
-      row.push_back(fmt::format("{:.4f}", answer.value.frequencies[static_cast<std::size_t>(s)]));
+      row.push_back(
+          fmt::format("{:.4f}", answer.found.value.frequencies[static_cast<std::size_t>(s)]));
     }
     table.add(std::move(row));
   }
@@ -91,13 +114,19 @@ std::string remarks_on(const std::vector<Answer>& answers) {
   std::string text;
   for (const Answer& answer : answers) {
     std::string remark = answer.policy.note;
-    if (answer.tolerance > 0.0) {
+    if (const auto& simulated = answer.found.simulated) {
+      remark += fmt::format(
+          "{}simulated, {:.5g} ± {:.2g}, each draw in {} steps: {} beliefs are too "
+          "few for it",
+          remark.empty() ? "" : "; ", simulated->mean, simulated->half_width,
+          kSimulatedStepsPerDraw, kMostBeliefNodes);
+    } else if (answer.found.tolerance > 0.0) {
       remark += fmt::format("{}evaluated with beliefs rounded to within {:g}",
-                            remark.empty() ? "" : "; ", answer.tolerance);
+                            remark.empty() ? "" : "; ", answer.found.tolerance);
     }
-    if (answer.value.num_classes > 1) {
+    if (answer.found.value.num_classes > 1) {
       remark += fmt::format("{}its runs end in one of {} ways; this is their mean",
-                            remark.empty() ? "" : "; ", answer.value.num_classes);
+                            remark.empty() ? "" : "; ", answer.found.value.num_classes);
     }
     if (!remark.empty()) text += fmt::format("{}: {}\n", answer.policy.name, remark);
   }
@@ -105,22 +134,23 @@ std::string remarks_on(const std::vector<Answer>& answers) {
 }
 
 Json json_of(const Answer& answer, const Pomdp& model, double confidence, const Answer& first) {
-  Json json = {{"policy", answer.policy.name}, {"gain", answer.value.gain}};
-  if (!answer.drawn.gains.empty()) {
-    const DrawnRange range = range_of(answer.drawn.gains, confidence);
+  Json json = {{"policy", answer.policy.name}, {"gain", answer.found.value.gain}};
+  if (!answer.found.drawn.gains.empty()) {
+    const DrawnRange range = answer.gains(confidence);
     json["gain_limits"] = {range.lower, range.upper};
-    json["share_of_draws_above_the_first"] = share_better(answer.drawn, first.drawn);
+    json["share_of_draws_above_the_first"] =
+        share_better(answer.found.drawn, first.found.drawn).value_or(0.0);
   }
   for (int s = 0; s < model.num_states(); ++s) {
     Json& state = json["frequencies"][model.states()[s]];
-    state = {{"value", answer.value.frequencies[static_cast<std::size_t>(s)]}};
-    if (answer.drawn.gains.empty()) continue;
-    const DrawnRange range =
-        range_of(answer.drawn.frequencies_of(s, model.num_states()), confidence);
+    state = {{"value", answer.found.value.frequencies[static_cast<std::size_t>(s)]}};
+    if (answer.found.drawn.gains.empty()) continue;
+    const DrawnRange range = answer.frequencies(s, confidence);
     state["limits"] = {range.lower, range.upper};
   }
-  json["closed_classes"] = answer.value.num_classes;
-  json["belief_tolerance"] = answer.tolerance;
+  json["closed_classes"] = answer.found.value.num_classes;
+  json["belief_tolerance"] = answer.found.tolerance;
+  json["simulated"] = answer.found.simulated.has_value();
   if (!answer.policy.note.empty()) json["note"] = answer.policy.note;
   return json;
 }
@@ -146,7 +176,7 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
     for (AskedPolicy& policy : policies) {
       const std::string name = policy.name;
       answers.push_back(about_file("policy " + name, [&] {
-        return answer(std::move(policy), model, draws, filter, common);
+        return answer(std::move(policy), model, drawn, filter, common);
       }));
     }
   });

@@ -74,6 +74,22 @@ class WhatIf(CliCase):
         cautious = self.good("plan", "e.json", "--cautious", 0.2, "--grid", 8, "--steps", 640)
         self.assertIn("draws that did not choose", cautious)
 
+    def test_limits_hold_states_that_nothing_leaves(self):
+        """A failure that nobody ever saw mend itself may well be one for ever."""
+        self.good("simulate", "pump.json", "--steps", 400, "--runs", 3, "-o", "log.csv")
+        self.good("estimate", "pump.json", "log.csv", "--estimator", "gibbs", "--draws", 200, "-o",
+                  "e.json")
+        run, twice, never = self.table("constant:run", "schedule:run,run", "constant:repair",
+                                       model="e.json")
+        self.assertLessEqual(run["gain_limits"][0], 1e-9)  # the truth is 0
+        self.assertGreaterEqual(run["frequencies"]["failed"]["limits"][1], 1 - 1e-9)
+        self.assertGreater(run["gain"], run["gain_limits"][0])
+        self.assertEqual(twice["share_of_draws_above_the_first"], 0)
+        self.assertEqual(never["simulated"], False)
+        text = self.good("evaluate", "e.json", "--policy", "constant:run", "--policy",
+                         "schedule:run,run")
+        self.assertIn("the same", text)
+
     def test_a_schedule_by_either_option_is_the_same_forecast(self):
         self.good("simulate", "machine-maintenance", "--steps", 60, "--runs", 3, "-o", "log.csv")
         asked = ("forecast", "machine-maintenance", "log.csv", "--reach", "failing", "--steps", 8)

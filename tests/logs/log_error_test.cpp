@@ -31,8 +31,9 @@ TEST(LogErrors, NoRows) {
 }
 
 TEST(LogErrors, MissingHeader) {
-  EXPECT_THAT(error_of("0,1\n2,3\n", index_model()),
-              AllOf(StartsWith("log.csv:1: the header row is missing"), HasSubstr("found '0,1'")));
+  EXPECT_THAT(
+      error_of("0,1\n2,3\n", index_model()),
+      AllOf(StartsWith("log.csv:1: none of the columns is known"), HasSubstr("found '0,1'")));
   EXPECT_THAT(error_of("action;observation\n0;1\n", index_model()),
               AllOf(HasSubstr("separated by commas"), HasSubstr("'action;observation'")));
 }

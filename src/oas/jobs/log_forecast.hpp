@@ -29,11 +29,20 @@ struct UnitForecast {
   Forecast lower;
   Forecast upper;
 
+  /// Whether it is probably in one of the states to reach now. Only with such states.
+  [[nodiscard]] bool is_there() const { return middle.survival.front() < 0.5; }
   /// P(state) after the last row.
   [[nodiscard]] std::span<const double> belief(int num_states) const {
     return std::span(middle.states).first(static_cast<std::size_t>(num_states));
   }
 };
+
+/// Which of two units to look at first: one that is not there yet, then the one that will sooner be
+/// with the larger probability. Only with states to reach.
+[[nodiscard]] inline bool more_urgent(const UnitForecast& a, const UnitForecast& b) {
+  if (a.is_there() != b.is_there()) return b.is_there();
+  return a.middle.survival.back() < b.middle.survival.back();
+}
 
 struct ForecastOptions {
   ForecastQuestion question;

@@ -23,9 +23,7 @@ std::vector<UnitForecast> forecasts_of(const AnyModel& model,
   if (!draws.empty()) forecast.within = without_unseen(*estimate);
   auto units = forecast_log(model, draws, log, forecast, rows, progress);
   if (!options.question.reach.empty()) {
-    std::stable_sort(units.begin(), units.end(), [](const auto& a, const auto& b) {
-      return a.middle.survival.back() < b.middle.survival.back();
-    });
+    std::stable_sort(units.begin(), units.end(), more_urgent);
   }
   return units;
 }

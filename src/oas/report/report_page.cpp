@@ -109,9 +109,16 @@ class Page {
     if (!reaches()) {
       return fmt::format("Forecasts for {} steps under {}.", contents_.question.steps, under);
     }
+    const auto there = std::count_if(contents_.forecasts.begin(), contents_.forecasts.end(),
+                                     [](const UnitForecast& unit) { return unit.is_there(); });
+    if (first.is_there()) return fmt::format("All units are probably in {} now.", reached());
     return fmt::format(
-        "Under {}, unit {} is the most likely one to reach {} within {} steps: probability {}.",
-        under, first.unit, reached(), contents_.question.steps, share(first));
+               "Under {}, unit {} is the most likely one to reach {} within {} steps: probability "
+               "{}.",
+               under, first.unit, reached(), contents_.question.steps, share(first)) +
+           (there == 0 ? ""
+                       : fmt::format(" {} {} probably there already.", there,
+                                     there == 1 ? "unit is" : "units are"));
   }
 
   [[nodiscard]] std::string forecast() const {

@@ -50,8 +50,9 @@ void check_is_header(const std::vector<std::string>& cells) {
     return find_column(cell) != kLogColumnNames.end() || is_component(cell) || is_likelihood(cell);
   });
   OAS_REQUIRE(known,
-              "the header row is missing: a row of column names separated by commas (action and "
-              "observation, optional run, propensity, reward, state, time) is expected, found {}",
+              "none of the columns is known: expected is a row of names separated by commas "
+              "(action and observation, optional run, propensity, reward, state, time), found {}. "
+              "Say with --columns which column holds what",
               shown(fmt::format("{}", fmt::join(cells, ","))));
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <memory>
 
 #include "oas/core/contracts.hpp"
 
@@ -108,8 +107,9 @@ AskedPolicy from_file(const Plan& plan, const std::string& name, const Pomdp& mo
 }
 
 AskedPolicy from_file(const AlphaPolicy& policy, const std::string& name, const Pomdp& model) {
-  auto actions = std::make_shared<AlphaActions>(policy, model);
-  return {name, BeliefRule{model, [actions](std::span<const double> b) { return (*actions)(b); }},
+  return {name,
+          BeliefRule{model, [actions = AlphaActions(policy, model)](
+                                std::span<const double> b) mutable { return actions(b); }},
           false, ""};
 }
 

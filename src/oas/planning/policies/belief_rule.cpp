@@ -1,7 +1,6 @@
 #include "oas/planning/policies/belief_rule.hpp"
 
 #include <array>
-#include <memory>
 
 #include "oas/belief/filter.hpp"
 #include "oas/belief/first_beliefs.hpp"
@@ -91,10 +90,11 @@ class NodeBuilder {
 
 BeliefRule rule_of(const Plan& plan) {
   plan.validate();
-  // Shared, since functions are copied; it has work space, so one rule acts in one thread.
-  auto look_ahead = std::make_shared<LookAhead>(plan);
+  // It has work space, so one rule acts in one thread; copies have their own.
   return {plan.model,
-          [look_ahead](std::span<const double> belief) { return look_ahead->greedy(belief); },
+          [look_ahead = LookAhead(plan)](std::span<const double> belief) mutable {
+            return look_ahead.greedy(belief);
+          },
           plan.iota};
 }
 

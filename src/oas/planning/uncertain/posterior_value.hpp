@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct DrawnRange {
 
 /// The quantiles of these values, at least one. Throws InvalidArgument unless 0 < confidence < 1.
 [[nodiscard]] DrawnRange range_of(std::vector<double> values, double confidence);
+
+/// The same with limits that hold `value`, too.
+[[nodiscard]] inline DrawnRange holding(DrawnRange range, double value) {
+  return {range.mean, std::min(range.lower, value), std::max(range.upper, value)};
+}
 
 /// The mean of the least `share` of the values (the conditional value at risk), the last of them
 /// counted in part; share in (0, 1].

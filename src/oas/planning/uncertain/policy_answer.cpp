@@ -1,0 +1,55 @@
+#include "oas/planning/uncertain/policy_answer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/planning/evaluation/rule_simulation.hpp"
+
+namespace oas {
+
+namespace {
+
+constexpr double kAgreement = 1e-3;  // of the rewards
+constexpr std::uint64_t kBurnInPerDraw = 200;
+
+PosteriorValue simulate_over(std::span<const Pomdp> draws, const BeliefRule& rule,
+                             SimulationOptions simulation, Parallelism parallelism) {
+  simulation.steps = std::min(simulation.steps, kSimulatedStepsPerDraw);
+  simulation.burn_in = std::min(simulation.burn_in, kBurnInPerDraw);
+  PosteriorValue result;
+  for (const Pomdp& draw : draws) {
+    const RuleValue value = simulate_rule(draw, rule, simulation, parallelism);
+    result.gains.push_back(value.gain.mean);
+    result.frequencies.insert(result.frequencies.end(), value.frequencies.begin(),
+                              value.frequencies.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
+                          std::span<const Pomdp> draws, const SimulationOptions& simulation,
+                          Parallelism parallelism) {
+  const StartedPolicy ready = started(policy);
+  PolicyAnswer answer;
+  answer.tolerance = ready.tolerance;
+  answer.value = evaluate_controller(model, ready.controller);
+  if (ready.tolerance > 0.0) {
+    const auto& rule = std::get<BeliefRule>(policy.acts);
+    const RuleValue itself = simulate_rule(model, rule, simulation, parallelism);
+    const Matrix rewards = model.expected_reward();
+    const double allowed =
+        itself.gain.half_width + kAgreement * (rewards.maxCoeff() - rewards.minCoeff());
+    if (std::abs(itself.gain.mean - answer.value.gain) > allowed) {
+      answer.simulated = itself.gain;
+      answer.value = {itself.gain.mean, itself.frequencies, 0, 0, 0.0};
+      if (!draws.empty()) answer.drawn = simulate_over(draws, rule, simulation, parallelism);
+      return answer;
+    }
+  }
+  if (!draws.empty()) answer.drawn = evaluate_over(draws, ready.controller, parallelism);
+  return answer;
+}
+
+}  // namespace oas

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "oas/core/parallel.hpp"
+#include "oas/planning/evaluation/policy_evaluation.hpp"
+#include "oas/planning/policies/asked_policy.hpp"
+#include "oas/planning/uncertain/posterior_value.hpp"
+
+namespace oas {
+
+/// What a policy does to a model, and to each of some others.
+struct PolicyAnswer {
+  ControllerValue value;
+  PosteriorValue drawn;    ///< empty without draws
+  double tolerance = 0.0;  ///< beliefs nearer than this share a node; 0: exact
+  /// Set where so few nodes act otherwise than the policy itself does: all is simulated then.
+  std::optional<GainInterval> simulated;
+};
+
+/// Steps of the simulation in each draw, at most.
+inline constexpr std::uint64_t kSimulatedStepsPerDraw = 20'000;
+
+/// Exact where the policy is a controller. A policy on beliefs acts as one with at most
+/// kMostBeliefNodes nodes; where that takes rounding, the policy itself is simulated in `model`,
+/// and unless both agree within the simulation's limits and a thousandth of the rewards, all
+/// answers are those of simulations. Same bytes for any number of threads. Throws InvalidArgument
+/// as started() and evaluate_controller() do.
+[[nodiscard]] PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
+                                        std::span<const Pomdp> draws = {},
+                                        const SimulationOptions& simulation = {},
+                                        Parallelism parallelism = {});
+
+}  // namespace oas

@@ -1,0 +1,90 @@
+#include "oas/planning/uncertain/policy_answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oas/planning/evaluation/rule_simulation.hpp"
+#include "planning/planning_support.hpp"
+#include "support/random_models.hpp"
+
+/// What is said about policies on beliefs holds for the policy, not for a coarse copy of it.
+namespace oas {
+namespace {
+
+// Four phases that hardly ever do anything else, and a sensor that tells little: beliefs are many.
+Pomdp phases(double slip, double right) {
+  std::vector<double> transition;
+  for (const int step : {1, 0}) {  // go, hold
+    for (int s = 0; s < 4; ++s) {
+      for (int next = 0; next < 4; ++next) {
+        transition.push_back(next == (s + step) % 4 ? 1.0 - 3.0 * slip : slip);
+      }
+    }
+  }
+  std::vector<double> sensors;
+  for (int a = 0; a < 2; ++a) {
+    for (int s = 0; s < 4; ++s) {
+      for (int o = 0; o < 4; ++o) sensors.push_back(o == s ? right : (1.0 - right) / 3.0);
+    }
+  }
+  return test::make_model(Timing::before, 4, 2, 4, std::move(transition), std::move(sensors),
+                          Reward::by_action_state({0, 0, 0, 4, 0.5, 0, 0, 0}), {1, 0, 0, 0});
+}
+
+TEST(PolicyAnswer, WhereFewBeliefsAreNotEnoughThePolicyIsSimulated) {
+  SimulationOptions simulation;
+  simulation.steps = 40'000;
+  int simulated = 0;
+  for (const double slip : {0.0005, 0.005}) {
+    for (const char* text : {"threshold:0>0.9=1,else=0", "threshold:0>0.8=1,else=0"}) {
+      const Pomdp model = phases(slip, 0.5);
+      const AskedPolicy policy = parse_policy_text(text, model);
+      const PolicyAnswer answer = answer_about(policy, model, {{model}}, simulation);
+      const RuleValue itself = simulate_rule(model, std::get<BeliefRule>(policy.acts), simulation);
+      EXPECT_NEAR(answer.value.gain, itself.gain.mean, itself.gain.half_width + 4e-3) << text;
+      EXPECT_NEAR(answer.drawn.gains.at(0), itself.gain.mean, 3.0 * itself.gain.half_width + 4e-3);
+      simulated += answer.simulated.has_value() ? 1 : 0;
+    }
+  }
+  EXPECT_GE(simulated, 1);  // else this test looks at nothing
+}
+
+TEST(PolicyAnswer, AControllerIsExact) {
+  const Pomdp model = phases(0.05, 0.7);
+  const AskedPolicy constant = parse_policy_text("constant:0", model);
+  const PolicyAnswer answer = answer_about(constant, model, {{model, model}});
+  EXPECT_FALSE(answer.simulated);
+  EXPECT_EQ(answer.tolerance, 0.0);
+  EXPECT_NEAR(answer.value.gain, 1.0, 1e-10);
+  EXPECT_EQ(answer.drawn.gains, (std::vector<double>{answer.value.gain, answer.value.gain}));
+}
+
+// With perfect sensors in `after` a rule on beliefs is one on states.
+TEST(PolicyAnswer, SimulationAgreesWithTheExactAnswer) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const Pomdp drawn = test::random_model({}, seed);
+    const Pomdp model = test::make_model(
+        Timing::after, 3, 2, 3,
+        {drawn.transition().values().begin(), drawn.transition().values().end()},
+        test::identity_sensors(3, 2), Reward::by_action_state({1, 2, 3, 3, 1, 0}), {1, 0, 0});
+    const AskedPolicy policy = parse_policy_text("threshold:1+2>0.5=1,else=0", model);
+    const ControllerValue exact = evaluate_controller(model, started(policy).controller);
+    SimulationOptions simulation;
+    simulation.level = 1.0 - 1e-7;
+    const RuleValue found = simulate_rule(model, std::get<BeliefRule>(policy.acts), simulation);
+    EXPECT_NEAR(found.gain.mean, exact.gain, found.gain.half_width);
+    double sum = 0.0;
+    for (std::size_t s = 0; s < 3; ++s) {
+      EXPECT_NEAR(found.frequencies[s], exact.frequencies[s], 0.03);
+      sum += found.frequencies[s];
+    }
+    EXPECT_NEAR(sum, 1.0, 1e-12);
+    for (const int threads : {1, 2, 3}) {
+      EXPECT_EQ(
+          simulate_rule(model, std::get<BeliefRule>(policy.acts), simulation, {threads}).gain.mean,
+          found.gain.mean);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace oas
