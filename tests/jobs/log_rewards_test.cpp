@@ -254,6 +254,30 @@ TEST_F(RewardsOfLog, AreDrawnWithoutErrorWhereThereIsNone) {
   for (const double value : draws) EXPECT_NEAR(value, 7.0, 1e-6);
 }
 
+// An action that was taken in one state only: the others keep the least reward in all draws.
+TEST_F(RewardsOfLog, AreTheSameGuessInAllDraws) {
+  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
+  parts.start.assign(parts.start.size(), 0.0);
+  parts.start[0] = 1.0;
+  const Pomdp model(std::move(parts));
+  const std::string path = folder_.file("log.csv");
+  std::ofstream out(path);
+  out << "run,action,observation,reward\n";
+  for (int run = 0; run < 99; ++run) out << run << ",0,," << (run % 3 == 0 ? -3 : -1.5) << "\n";
+  out.close();
+  TransitionEstimate estimate;
+  const std::vector<double> draws = drawn_with(model.transition(), 5, model, path, estimate, 1);
+  const std::size_t rows = estimate.reward.size();
+  ASSERT_EQ(draws.size(), 5 * rows);
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    if (i % rows != 0) {
+      EXPECT_EQ(draws[i], -3.0);
+    } else {
+      EXPECT_NE(draws[i], draws[(i + rows) % draws.size()]);
+    }
+  }
+}
+
 TEST_F(RewardsOfLog, AreAskedForOnlyWhereTheyAreMissing) {
   const Pomdp model = make_problem("pest-control");
   const std::vector<std::string> logs = {log_of(model, 20)};
