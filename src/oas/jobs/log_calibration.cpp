@@ -25,14 +25,6 @@ ObservationModel uniform_sensors(int states, int actions, int observations) {
   return {states, actions, observations, std::vector<double>(size, 1.0 / observations)};
 }
 
-// Whether the sensor of first readings is that of all actions.
-bool is_common(const ObservationModel& first, const ObservationModel& sensors) {
-  for (Action a{0}; a < sensors.num_actions(); ++a) {
-    if (first.matrix(Action{0}) != sensors.matrix(a)) return false;
-  }
-  return true;
-}
-
 constexpr double kMostSensorEntries = 2e8;  // as in model files
 
 long size_of(const JsonView& view) {
@@ -147,9 +139,7 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
   PomdpParts parts = skeleton.parts();
   const SensorCounts& counts = calibration.counts;
   // What was taken from sensors that are not used is not what was said of first readings.
-  if (skeleton.reading_first() && is_common(*skeleton.first_observation(), skeleton.sensors())) {
-    parts.first_observation.reset();
-  }
+  if (skeleton.first_is_common()) parts.first_observation.reset();
   parts.sensors = calibration.sensors;
   // Counts that were pooled stand there once for every action, and must count once.
   const std::size_t tables = calibration.same_for_all_actions ? counts.num_actions : 1;
