@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 
 #include "cli.hpp"
 #include "command_files.hpp"
@@ -54,6 +56,25 @@ Pomdp skeleton(const CalibrateArguments& options) {
   return calibration_skeleton(options.model, options.logs, timing, log_options(options.rows));
 }
 
+// The sensor of first readings, where it was found by itself.
+std::string first_text(const Pomdp& model, const Calibration& calibration) {
+  const auto width = static_cast<std::size_t>(model.num_observations());
+  std::vector<std::string> header = {"state", "rows"};
+  for (int o = 0; o < model.num_observations(); ++o) header.push_back(model.observations()[o]);
+  Table table(std::move(header));
+  for (State s{0}; s < model.num_states(); ++s) {
+    const auto counts =
+        std::span(calibration.counts.first).subspan(static_cast<std::size_t>(s) * width, width);
+    const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    std::vector<std::string> row = {model.states()[s], big_number(static_cast<double>(rows))};
+    for (const double p : calibration.first_observation->distribution(Action{0}, s)) {
+      row.push_back(fmt::format("{:.3f}", p));
+    }
+    table.add(std::move(row));
+  }
+  return "\nfirst readings of runs\n" + table.text();
+}
+
 std::string sensors_text(const Pomdp& model, const Calibration& calibration) {
   std::string text;
   std::size_t index = 0;
@@ -75,14 +96,15 @@ std::string sensors_text(const Pomdp& model, const Calibration& calibration) {
     }
     text += table.text();
   }
+  if (calibration.first_observation) text += first_text(model, calibration);
   return text + fmt::format("\n[lower, upper] hold for a whole row at once, at {:.0f} %\n",
                             100.0 * calibration.confidence);
 }
 
-std::string unused_text(std::int64_t unused) {
-  if (unused == 0) return {};
-  return fmt::format("{} could not be used: no observation, no state, or the last of a run\n",
-                     counted(unused, "row"));
+std::string unused_text(const LabelledTally& tally, const Pomdp& model) {
+  if (tally.unused == 0) return {};
+  return fmt::format("{} could not be used ({})\n", counted(tally.unused, "row"),
+                     unused_rows_text(tally, model.timing(), model.rows()));
 }
 
 // Whether names that were found in a log are numbers with decimals, as no names would be.
@@ -123,7 +145,7 @@ void calibrate_finite(const CalibrateArguments& options) {
   for (const std::string& warning : calibration.warnings) warn(options.common, warning);
   if (options.common.json) print_json(options.common, document["calibration"]);
   std::string text = calibration.brief() + "\n";
-  text += unused_text(counts.unused);
+  text += unused_text(counts.tally, model);
   if (calibration.dependence.degrees > 0.0) {
     text += fmt::format("observations against actions, in the same state: p = {:.2g}\n",
                         calibration.dependence.p_value);
@@ -161,23 +183,31 @@ std::string scores_text(const DensityCalibration& calibration) {
 std::string densities_text(const Pomdp& model, const DensityCalibration& calibration) {
   std::string text;
   const LabelledReadings& readings = calibration.readings;
-  for (Action a{0}; a < readings.num_actions; ++a) {
-    text += calibration.by_action ? fmt::format("\n{}\n", model.actions()[a]) : "\nall actions\n";
+  const auto add = [&](const std::string& title, const DensitySensors& sensors, Action a,
+                       std::span<const ReadingGroup> groups) {
     std::vector<std::string> header = {"state", "rows"};
     for (const std::string& column : readings.columns) {
       header.push_back(fmt::format("{}: 5 %, median, 95 %", column));
     }
     Table table(std::move(header));
     for (State s{0}; s < readings.num_states; ++s) {
-      std::vector<std::string> row = {model.states()[s],
-                                      big_number(static_cast<double>(readings.at(a, s).size()))};
-      for (const Density& density : calibration.sensors(a, s).marginals()) {
+      const std::size_t rows = groups[static_cast<std::size_t>(s)].size();
+      std::vector<std::string> row = {model.states()[s], big_number(static_cast<double>(rows))};
+      for (const Density& density : sensors(a, s).marginals()) {
         row.push_back(fmt::format("{:.4g}  {:.4g}  {:.4g}", density.quantile(0.05),
                                   density.quantile(0.5), density.quantile(0.95)));
       }
       table.add(std::move(row));
     }
-    text += table.text();
+    text += fmt::format("\n{}\n{}", title, table.text());
+  };
+  const auto states = static_cast<std::size_t>(readings.num_states);
+  for (Action a{0}; a < readings.num_actions; ++a) {
+    add(calibration.by_action ? model.actions()[a] : "all actions", calibration.sensors, a,
+        std::span(readings.groups).subspan(static_cast<std::size_t>(a) * states, states));
+  }
+  if (calibration.first_density) {
+    add("first readings of runs", *calibration.first_density, Action{0}, readings.first);
   }
   return text;
 }
@@ -213,7 +243,7 @@ void calibrate_readings(const CalibrateArguments& options, const Pomdp* chain) {
   }
   for (const std::string& warning : calibration.warnings) warn(options.common, warning);
   if (options.common.json) print_json(options.common, document["calibration"]);
-  std::string text = calibration.brief() + "\n" + unused_text(readings.tally.unused);
+  std::string text = calibration.brief() + "\n" + unused_text(readings.tally, skeleton.chain);
   if (calibration.dependence.degrees > 0.0) {
     text += fmt::format("readings against actions, in the same state: p = {:.2g}\n",
                         calibration.dependence.p_value);

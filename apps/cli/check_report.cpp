@@ -49,15 +49,7 @@ const char* describe(Reward::Kind kind) {
 
 // The same sensor for every action is one line.
 bool same_for_all(const Pomdp& model) {
-  const auto values = model.sensors().values();
-  const auto block = values.size() / static_cast<std::size_t>(model.num_actions());
-  for (std::size_t start = block; start < values.size(); start += block) {
-    if (!std::equal(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(block),
-                    values.begin() + static_cast<std::ptrdiff_t>(start))) {
-      return false;
-    }
-  }
-  return model.num_actions() > 1;
+  return model.num_actions() > 1 && !model.sensors().action_that_differs();
 }
 
 }  // namespace

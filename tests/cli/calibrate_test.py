@@ -179,7 +179,7 @@ class Calibrate(CliCase):
         self.bad("calibrate", "blank.csv", "--timing", "before", "-o", "m.json",
                  says=["blank.csv", "column observation is empty"])
         self.bad("calibrate", "blank.csv", "--model", "pest-control", "--prior", 1, "-o", "m.json",
-                 says=["blank.csv", "no row to calibrate from", "column observation: 2"])
+                 says=["blank.csv", "no row to calibrate from", "without observation: 2"])
         self.write("lonely.csv", "run," + head + "a,0,0,0\nb,0,1,1\n")
         self.bad("calibrate", "lonely.csv", "--timing", "after", "--prior", 1, "-o", "m.json",
                  says=["lonely.csv", "no row to calibrate from", "timing after"])

@@ -114,7 +114,8 @@ class ReadingFirst(CliCase):
     def test_calibrated_sensors(self):
         self.good("simulate", "m.json", "--runs", 30, "--steps", 100, "--state", "-o", "log.csv")
         out = self.good("calibrate", "log.csv", "--same-for-all-actions", "-o", "c.json")
-        self.assertIn("labelled rows", out)
+        self.assertIn("3000 labelled rows", out)  # all: the state stands beside its reading
+        self.assertNotIn("could not be used", out)
         made = json.loads(self.read("c.json"))
         self.assertEqual(made["rows"], "reading-first")
         for s, name in enumerate(made["states"]):
@@ -122,8 +123,58 @@ class ReadingFirst(CliCase):
             for o, label in enumerate(made["observations"]):
                 self.assertAlmostEqual(made["first_observation"][s][o],
                                        row[MODEL["observations"].index(label)], delta=0.06)
-        self.bad("calibrate", "log.csv", "--differ-by-action", "-o", "d.json",
-                 says=["first_observation"])
+        out = self.good("calibrate", "log.csv", "--differ-by-action", "-o", "d.json")
+        self.assertIn("first readings of runs", out)
+        made = json.loads(self.read("d.json"))
+        self.assertEqual(sum(map(sum, made["calibration"]["first_counts"])), 30)
+        for row, counts in zip(made["first_observation"], made["calibration"]["first_counts"]):
+            self.assertEqual(row, [count / sum(counts) for count in counts])
+        self.put("own.json", without(MODEL, first_observation=[[0.5, 0.5, 0], [0, 0.5, 0.5]]))
+        out = self.good("calibrate", "log.csv", "--model", "own.json", "--differ-by-action", "-o",
+                        "e.json")
+        self.assertIn("30 rows could not be used", out)
+        self.assertIn("first readings, whose sensor the model states: 30", out)
+        made = json.loads(self.read("e.json"))
+        self.assertEqual(made["first_observation"], [[0.5, 0.5, 0], [0, 0.5, 0.5]])
+
+    def test_labelled_runs_of_one_row(self):
+        """Rows that teach nothing of the dynamics teach the sensors."""
+        runs = [(f"u{i}", "fine" if i % 2 else "leaking", i) for i in range(60)]
+        self.write("f.csv", "run,observation,action,state\n" + "".join(
+            f"{name},{('normal', 'low', 'alarm')[i % 3]},pump,{state}\n"
+            for name, state, i in runs))
+        told = self.good_json("calibrate", "f.csv", "--model", "m.json", "--same-for-all-actions")
+        self.assertEqual((told["rows"], told["unused_rows"]), (60, 0))
+        self.bad("calibrate", "f.csv", "--model", "m.json", "-o", "x.json",
+                 says=["(pump, fine)", "label more rows"])
+        self.put("g.json", without(MODEL, "observation", "observations", density=GAUSSIAN,
+                                   observations={"dimension": 1}))
+        self.write("r.csv", "run,observation,action,state\n" + "".join(
+            f"{name},{i % 7 + 3 * (state == 'leaking')},pump,{state}\n"
+            for name, state, i in runs))
+        told = self.good_json("calibrate", "r.csv", "--model", "g.json", "-o", "c.json")
+        self.assertEqual((told["rows"], told["unused_rows"]), (60, 0))
+        self.assertEqual(told["readings"], [[30, 30]])
+        again = self.good_json("calibrate", "r.csv", "--model", "c.json")
+        self.assertEqual(again, told)
+        self.bad("calibrate", "r.csv", "--model", "g.json", "--by-action", "-o", "x.json",
+                 says=["r.csv", "0 labelled readings"])
+        self.write("n.csv", "run,observation,action,state\na,1.5,pump,\nb,,pump,fine\n")
+        self.bad("calibrate", "n.csv", "--model", "g.json",
+                 says=["Rows: 2; without observation: 1; of an unknown state: 1"])
+
+    def test_rows_of_real_valued_readings_by_the_log_alone(self):
+        """Without a model the first line of the log, or --rows, says how rows are written."""
+        body = "run,observation,action,state\n" + "".join(
+            f"u{i // 4},{i % 7 + 3 * (i % 2)},{i // 2 % 2},{i % 2}\n" for i in range(80))
+        self.write("l.csv", body)
+        told = self.good_json("calibrate", "l.csv", "--family", "normal", "--rows",
+                              "reading-first", "-o", "c.json")
+        self.assertEqual((told["rows"], told["unused_rows"]), (80, 0))
+        made = json.loads(self.read("c.json"))
+        self.assertEqual((made["timing"], made["rows"]), ("after", "reading-first"))
+        self.write("h.csv", "# oas-log/1 timing=after rows=reading-first\n" + body)
+        self.assertEqual(self.good_json("calibrate", "h.csv", "--family", "normal"), told)
 
     def test_formats_without_a_first_observation(self):
         for ending in ("pomdp", "pomdpx"):

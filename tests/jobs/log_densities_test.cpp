@@ -117,6 +117,82 @@ TEST(LabelledReadingsOfLogs, BelongToTheStateThatEmitted) {
   }
 }
 
+DensitySkeleton reading_first_skeleton() {
+  RandomModelOptions two;
+  two.timing = Timing::after;
+  two.num_states = two.num_actions = 2;
+  PomdpParts parts = random_model(two, 1).parts();
+  parts.observations = Labels(1, "observation");
+  parts.sensors = ObservationModel(2, 2, 1, std::vector<double>(4, 1.0));
+  parts.reward = {};
+  parts.rows = Rows::reading_first;
+  return {Pomdp(parts), 1};
+}
+
+// Where rows are reading-first the state of a row emitted its reading, under the action before.
+TEST(LabelledReadingsOfLogs, OfReadingFirstRowsAllCount) {
+  const TemporaryDirectory folder;
+  const std::string log =
+      written(folder, "log.csv",
+              "run,observation,state,action\na,1,0,1\na,2,1,0\na,3,0,\nb,4,1,1\nc,5,,1\nd,,1,1\n");
+  DensitySkeleton skeleton = reading_first_skeleton();
+  const LabelledReadings found = read_labelled(skeleton, std::span(&log, 1), {}, {}, {});
+  EXPECT_THAT(found.at(Action{1}, State{1}).values, ElementsAre(2));
+  EXPECT_THAT(found.at(Action{0}, State{0}).values, ElementsAre(3));
+  EXPECT_EQ(found.at(Action{0}, State{0}).places[0].line, 4);
+  EXPECT_THAT(found.first[0].values, ElementsAre(1));
+  EXPECT_THAT(found.first[1].values, ElementsAre(4));
+  EXPECT_EQ(found.tally.rows, 6);
+  EXPECT_EQ(found.tally.unused, 2);
+  EXPECT_THAT(found.pooled().at(Action{0}, State{1}).values, ElementsAre(2, 4));
+  skeleton.first_density.emplace(2, 1, std::vector(2, VectorDensity({Density::gaussian(0, 1)})),
+                                 "first_density");
+  const LabelledReadings known = read_labelled(skeleton, std::span(&log, 1), {}, {}, {});
+  EXPECT_TRUE(known.first.empty());
+  EXPECT_EQ(known.tally.unused, 4);
+  EXPECT_EQ(known.tally.known_first, 2);
+}
+
+// Densities by action leave one for first readings, of the same family; shared ones take them in.
+TEST(LabelledReadingsOfLogs, FirstReadingsHaveADensity) {
+  const DensitySkeleton skeleton = reading_first_skeleton();
+  LabelledReadings readings(2, 2, 1);
+  readings.files = {"l"};
+  readings.columns = {"observation"};
+  readings.fields = {2};
+  readings.first.resize(2);
+  Rng rng({6, 0, Role::test});
+  const auto fill = [&](ReadingGroup& group, double mean) {
+    for (int i = 0; i < 40; ++i) {
+      group.values.push_back(mean + sample_normal(rng));
+      group.places.push_back({});
+    }
+  };
+  for (State s{0}; s < 2; ++s) {
+    for (Action a{0}; a < 2; ++a) fill(readings.at(a, s), 10.0 * a.value() + 2.0 * s.value());
+    fill(readings.first[static_cast<std::size_t>(s)], 50.0 + 2.0 * s.value());
+  }
+  readings.tally.rows = 240;
+  DensityCalibrationOptions options;
+  options.family = "normal";
+  options.by_action = true;
+  const DensityCalibration apart = calibrate_densities(readings, skeleton.chain, options);
+  ASSERT_TRUE(apart.first_density.has_value());
+  EXPECT_NEAR((*apart.first_density)(Action{0}, State{1}).marginals()[0].quantile(0.5), 52.0, 1.0);
+  EXPECT_NEAR(apart.sensors(Action{1}, State{0}).marginals()[0].quantile(0.5), 10.0, 1.0);
+  EXPECT_EQ(apart.draws.front().num_actions(), 2);
+  const ContinuousPomdp model = calibrated_model(skeleton, apart);
+  EXPECT_EQ(model.first_density(), apart.first_density);
+  const auto document = calibration_to_json(skeleton, apart);
+  EXPECT_EQ(document["calibration"]["first_readings"].dump(), "[40,40]");
+  EXPECT_EQ(parse_continuous_model(dump_json(document), "m"), model);
+  options.by_action = false;
+  const DensityCalibration shared = calibrate_densities(readings, skeleton.chain, options);
+  EXPECT_FALSE(shared.first_density.has_value());
+  EXPECT_EQ(shared.readings.at(Action{0}, State{0}).size(), 120U);
+  EXPECT_TRUE(calibrated_model(skeleton, shared).first_is_common());
+}
+
 DensityCalibration calibrated(const Pomdp& chain) {
   LabelledReadings readings(2, 2, 1);
   readings.files = {"l"};

@@ -275,6 +275,23 @@ TEST(ObservationCounts, GoWithTheSensorsTheyCount) {
   EXPECT_TRUE(model.with_transition(TransitionModel::uniform(2, 1)).observation_counts());
 }
 
+TEST(ObservationModel, NamesTheFirstActionWhoseSensorDiffers) {
+  EXPECT_FALSE(ObservationModel(1, 1, 2, {0.5, 0.5}).action_that_differs().has_value());
+  EXPECT_FALSE(ObservationModel(1, 2, 2, {0.5, 0.5, 0.5, 0.5}).action_that_differs().has_value());
+  EXPECT_EQ(ObservationModel(1, 3, 2, {0.5, 0.5, 0.5, 0.5, 0.25, 0.75}).action_that_differs(),
+            Action{2});
+}
+
+TEST(Pomdp, FirstReadingsMayComeFromTheSensorOfAllActions) {
+  PomdpParts parts = small_parts();
+  EXPECT_FALSE(Pomdp(parts).first_is_common());
+  parts.timing = Timing::after;
+  parts.rows = Rows::reading_first;
+  EXPECT_TRUE(Pomdp(parts).first_is_common());
+  parts.first_observation = ObservationModel(2, 1, 3, {1.0, 0.0, 0.0, 0.0, 0.5, 0.5});
+  EXPECT_FALSE(Pomdp(parts).first_is_common());
+}
+
 TEST(Pomdp, UnknownTransitionIsAnErrorWhenAskedFor) {
   const Pomdp model = Pomdp(small_parts()).without_transition();
   EXPECT_THAT([&] { (void)model.transition(); }, rejects("the model has no transition model"));

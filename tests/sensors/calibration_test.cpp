@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
@@ -46,15 +47,100 @@ TEST(Calibration, CountsTheStateThatEmits) {
   EXPECT_EQ(before.at(Action{0}, State{1}, Observation{2}), 1);
   EXPECT_EQ(before.at(Action{1}, State{2}, Observation{0}), 1);
   EXPECT_EQ(before.at(Action{1}, State{1}, Observation{3}), 1);
-  EXPECT_EQ(before.unused, 1);
+  EXPECT_EQ(before.tally.unused, 1);
   SensorCounts after = counted(calibration_model(Timing::after, 1), rows);
   EXPECT_EQ(after.at(Action{0}, State{2}, Observation{2}), 1);
   EXPECT_EQ(after.at(Action{1}, State{0}, Observation{0}), 1);
-  EXPECT_EQ(after.unused, 2);  // the missing one, and the last, whose state nobody saw
+  EXPECT_EQ(after.tally.unused, 2);  // the missing one, and the last, whose state nobody saw
   for (const SensorCounts& counts : {before, after}) {
-    EXPECT_EQ(counts.rows, 4);
-    EXPECT_EQ(counts.runs, 1);
+    EXPECT_EQ(counts.tally.rows, 4);
+    EXPECT_EQ(counts.tally.runs, 1);
   }
+}
+
+// Reading-first rows as they stand in a file: the state of a row emitted its reading, under the
+// action of the row before; the last row counts, and so does a row alone.
+SensorCounts counted_readings(const Pomdp& model) {
+  Trajectory rows;
+  rows.actions = {Action{1}, Action{0}, Action{-1}, Action{1}, Action{0}};
+  rows.observations = {Observation{2}, Observation{0}, Observation{3}, Observation{1}, kMissing};
+  rows.states = {State{1}, State{2}, State{0}, State{1}, State{0}};
+  SensorCounter counter(model);
+  counter.start_run();
+  counter.add(rows, 0, 2);
+  counter.add(rows, 2, 1);
+  for (std::size_t run = 3; run < 5; ++run) {
+    counter.start_run();
+    counter.add(rows, run, 1);
+  }
+  return counter.finish();
+}
+
+PomdpParts reading_first_parts() {
+  PomdpParts parts = calibration_model(Timing::after, 1).parts();
+  parts.rows = Rows::reading_first;
+  parts.sensors = ObservationModel(3, 2, 4, std::vector<double>(24, 0.25));
+  return parts;
+}
+
+TEST(Calibration, CountsReadingFirstRowsAsTheyStand) {
+  SensorCounts counts = counted_readings(Pomdp(reading_first_parts()));
+  EXPECT_EQ(counts.at(Action{1}, State{2}, Observation{0}), 1);
+  EXPECT_EQ(counts.at(Action{0}, State{0}, Observation{3}), 1);
+  EXPECT_EQ(std::accumulate(counts.values.begin(), counts.values.end(), 0L), 2);
+  std::vector<std::int64_t> first(12, 0);
+  first[4 + 2] = first[4 + 1] = 1;  // state 1, observations 2 and 1
+  EXPECT_EQ(counts.first, first);
+  EXPECT_EQ(counts.tally.rows, 5);
+  EXPECT_EQ(counts.tally.runs, 3);
+  EXPECT_EQ(counts.tally.unused, 1);
+  EXPECT_EQ(counts.tally.missing, 1);
+  counts.add(counts);
+  EXPECT_EQ(counts.first[6], 2);
+  // Their sensor is known: they teach nothing.
+  PomdpParts parts = reading_first_parts();
+  parts.first_observation =
+      ObservationModel(3, 1, 4, {1, 0, 0, 0, 0.5, 0.5, 0, 0, 0.25, 0.25, 0.25, 0.25});
+  const SensorCounts known = counted_readings(Pomdp(parts));
+  EXPECT_TRUE(known.first.empty());
+  EXPECT_EQ(known.tally.unused, 3);
+  EXPECT_EQ(known.tally.known_first, 2);
+  EXPECT_EQ(
+      unused_rows_text(known.tally, Timing::after, Rows::reading_first),
+      "without observation: 1; of an unknown state: 0; first readings, whose sensor the model "
+      "states: 2");
+}
+
+// First readings make a sensor of their own where actions have different ones, and count for the
+// one sensor where they have not.
+TEST(Calibration, FirstReadingsTeachTheirSensor) {
+  const Pomdp model(reading_first_parts());
+  SensorCounts counts(3, 2, 4);
+  counts.values.assign(24, 10);
+  counts.first = {3, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8};
+  const Calibration apart = calibrate(counts, model);
+  ASSERT_TRUE(apart.first_observation.has_value());
+  EXPECT_EQ((*apart.first_observation)(Action{0}, State{0}, Observation{0}), 0.75);
+  EXPECT_EQ((*apart.first_observation)(Action{0}, State{2}, Observation{3}), 1.0);
+  EXPECT_EQ(apart.sensors(Action{0}, State{2}, Observation{3}), 0.25);
+  CalibrationOptions options;
+  options.same_for_all_actions = true;
+  Calibration together = calibrate(counts, model, options);
+  EXPECT_FALSE(together.first_observation.has_value());
+  EXPECT_EQ(together.counts.at(Action{1}, State{2}, Observation{3}), 28);
+  EXPECT_EQ(together.sensors(Action{1}, State{2}, Observation{3}), 28.0 / 88.0);
+  counts.first[5] = 0;
+  try {
+    static_cast<void>(calibrate(counts, model));
+    ADD_FAILURE();
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no first reading is labelled with state '1'"));
+  }
+  options.same_for_all_actions = false;
+  options.prior = 1.0;
+  const Calibration prior = calibrate(counts, model, options);
+  EXPECT_EQ((*prior.first_observation)(Action{0}, State{1}, Observation{2}), 0.25);
+  EXPECT_EQ((*prior.first_observation)(Action{0}, State{0}, Observation{0}), 0.5);
 }
 
 class CalibrationTimings : public ::testing::TestWithParam<Timing> {};

@@ -131,10 +131,7 @@ class PomdpWriter {
 
   void write_sensors() {
     const ObservationModel& sensors = model_.sensors();
-    bool same = true;
-    for (int a = 1; a < model_.num_actions(); ++a) {
-      same = same && sensors.matrix(Action{a}) == sensors.matrix(Action{0});
-    }
+    const bool same = !sensors.action_that_differs();
     for (int a = 0; a < (same ? 1 : model_.num_actions()); ++a) {
       text_ += '\n';
       const std::string name = same ? "*" : actions_[static_cast<std::size_t>(a)];

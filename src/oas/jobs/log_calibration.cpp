@@ -25,14 +25,6 @@ ObservationModel uniform_sensors(int states, int actions, int observations) {
   return {states, actions, observations, std::vector<double>(size, 1.0 / observations)};
 }
 
-// Whether the sensor of first readings is that of all actions.
-bool is_common(const ObservationModel& first, const ObservationModel& sensors) {
-  for (Action a{0}; a < sensors.num_actions(); ++a) {
-    if (first.matrix(Action{0}) != sensors.matrix(a)) return false;
-  }
-  return true;
-}
-
 constexpr double kMostSensorEntries = 2e8;  // as in model files
 
 long size_of(const JsonView& view) {
@@ -87,17 +79,7 @@ Pomdp calibration_skeleton(const std::string& path, std::span<const std::string>
     return Pomdp(std::move(parts));
   }
   const LogLabels labels = scan_log_labels(logs, options);
-  const Rows rows =
-      options.rows.empty() ? labels.rows.value_or(Rows::action_first) : parse_rows(options.rows);
-  if (rows == Rows::reading_first && !timing) timing = Timing::after;
-  OAS_REQUIRE(timing || labels.timing,
-              "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
-              "which state emits the observation of a row");
-  PomdpParts parts;
-  parts.timing = timing ? *timing : *labels.timing;
-  parts.rows = rows;
-  parts.states = labels.states;
-  parts.actions = labels.actions;
+  PomdpParts parts = named_parts(labels, timing);
   parts.observations = labels.observations;
   parts.sensors =
       uniform_sensors(labels.states.size(), labels.actions.size(), labels.observations.size());
@@ -112,7 +94,7 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
   std::mutex progress_mutex;
   parallel_for(logs.size(), parallelism, [&](std::size_t i) {
     LogReader reader(logs[i], model, options);
-    reader.set_rows(LogRows::all);  // the state of the last row is that of the reading before
+    reader.set_rows(LogRows::as_written);
     if (!reader.has_state()) {
       throw ParseError(logs[i], reader.line(), 0,
                        "column 'state' is missing: sensors are calibrated on rows whose state is "
@@ -134,12 +116,9 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
   });
   SensorCounts counts = std::move(parts.front());
   for (std::size_t i = 1; i < parts.size(); ++i) counts.add(parts[i]);
-  OAS_REQUIRE(
-      counts.unused < counts.rows,
-      "{}: no row to calibrate from. Rows: {}; with an empty column observation: {}; last of a "
-      "run, so that timing {} does not show the state that emitted, or of an unknown state: {}",
-      fmt::join(logs, ", "), counts.rows, counts.missing, to_string(model.timing()),
-      counts.unused - counts.missing);
+  OAS_REQUIRE(counts.tally.unused < counts.tally.rows, "{}: no row to calibrate from. Rows: {}; {}",
+              fmt::join(logs, ", "), counts.tally.rows,
+              unused_rows_text(counts.tally, model.timing(), model.rows()));
   return counts;
 }
 
@@ -147,9 +126,7 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
   PomdpParts parts = skeleton.parts();
   const SensorCounts& counts = calibration.counts;
   // What was taken from sensors that are not used is not what was said of first readings.
-  if (skeleton.reading_first() && is_common(*skeleton.first_observation(), skeleton.sensors())) {
-    parts.first_observation.reset();
-  }
+  if (skeleton.first_is_common()) parts.first_observation = calibration.first_observation;
   parts.sensors = calibration.sensors;
   // Counts that were pooled stand there once for every action, and must count once.
   const std::size_t tables = calibration.same_for_all_actions ? counts.num_actions : 1;
@@ -161,9 +138,9 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
   Json about;
   about["version"] = version();
   about["same_for_all_actions"] = calibration.same_for_all_actions;
-  about["rows"] = counts.rows;
-  about["runs"] = counts.runs;
-  about["unused_rows"] = counts.unused;
+  about["rows"] = counts.tally.rows;
+  about["runs"] = counts.tally.runs;
+  about["unused_rows"] = counts.tally.unused;
   about["confidence"] = calibration.confidence;
   about["suffices"] = calibration.suffices();
   for (const AlphaInterval& alpha : calibration.alpha) {
@@ -181,6 +158,10 @@ Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) 
     about["unseen"].push_back({skeleton.actions()[action], skeleton.states()[state]});
   }
   about["counts"] = table3(counts.values, counts);
+  if (!counts.first.empty()) {
+    const SensorCounts one_action(counts.num_states, 1, counts.num_observations);
+    about["first_counts"] = table3(counts.first, one_action).front();
+  }
   about["lower"] = table3(calibration.lower, counts);
   about["upper"] = table3(calibration.upper, counts);
   about["warnings"] = calibration.warnings;

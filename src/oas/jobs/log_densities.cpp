@@ -33,10 +33,18 @@ Pomdp chain_of_file(const std::string& path) {
   Json document = parse_json(text, path);
   if (!document.is_object()) JsonView(document, path).fail("an object is expected");
   for (const char* key : {"observation", "observations", "observation_counts", "density",
-                          "density_draws", "estimate", "calibration", "cells"}) {
+                          "first_density", "density_draws", "estimate", "calibration", "cells"}) {
     document.erase(key);
   }
   return parse_continuous_model(document.dump(), path).chain();
+}
+
+// What a model file says of first readings by themselves.
+std::optional<DensitySensors> first_of_file(const std::string& path) {
+  const std::string text = read_text_file(path);
+  if (!parse_json(text, path).contains("first_density")) return {};
+  const ContinuousPomdp model = parse_continuous_model(text, path);
+  return model.first_is_common() ? std::nullopt : model.first_density();
 }
 
 // The dimension that a model file names, if it does.
@@ -47,9 +55,14 @@ std::optional<int> dimension_of_file(const std::string& path) {
   return static_cast<int>(root.at("observations").at("dimension").as_integer());
 }
 
+bool learns_first(const DensitySkeleton& skeleton) {
+  return skeleton.chain.reading_first() && !skeleton.first_density;
+}
+
 LabelledReadings read_file(const DensitySkeleton& skeleton, const std::string& log,
                            const RowsRead& progress, const LogOptions& options) {
   LogReader reader(log, skeleton.chain, skeleton.dimension, options);
+  reader.set_rows(LogRows::as_written);
   if (!reader.has_state()) {
     throw ParseError(log, reader.line(), 0,
                      "column 'state' is missing: sensors are calibrated on rows whose state is "
@@ -60,9 +73,16 @@ LabelledReadings read_file(const DensitySkeleton& skeleton, const std::string& l
   const auto d = static_cast<std::size_t>(skeleton.dimension);
   LabelledReadings result(skeleton.chain.num_states(), skeleton.chain.num_actions(),
                           skeleton.dimension);
-  LabelledRows<SeenReading> rows(skeleton.chain.timing());
+  if (learns_first(skeleton)) result.first.resize(static_cast<std::size_t>(result.num_states));
+  LabelledRows<SeenReading> rows(skeleton.chain.timing(), skeleton.chain.rows());
+  std::int64_t known_first = 0;
   const auto use = [&](Action action, State state, SeenReading seen) {
-    ReadingGroup& group = result.at(action, state);
+    if (action < 0 && result.first.empty()) {
+      ++known_first;
+      return;
+    }
+    ReadingGroup& group =
+        action < 0 ? result.first[static_cast<std::size_t>(state)] : result.at(action, state);
     group.values.insert(group.values.end(), seen.values.begin(), seen.values.end());
     group.places.push_back({0, seen.line});
   };
@@ -83,6 +103,8 @@ LabelledReadings read_file(const DensitySkeleton& skeleton, const std::string& l
     if (progress) progress(static_cast<std::int64_t>(block.rows.size()));
   }
   result.tally = rows.finish();
+  result.tally.unused += known_first;
+  result.tally.known_first = known_first;
   return result;
 }
 
@@ -124,9 +146,12 @@ DensitySkeleton density_skeleton(const std::string& path, const Pomdp* chain,
     OAS_REQUIRE(timing.value_or(model.timing()) == model.timing(), "{}: has timing {}, not {}",
                 path, to_string(model.timing()), to_string(*timing));
   };
+  const auto as_read = [&](const Pomdp& model) {
+    return options.rows.empty() ? model : model.with_rows(parse_rows(options.rows));
+  };
   if (chain != nullptr) {
     check_timing(*chain);
-    return {*chain, dimension};
+    return {as_read(*chain), dimension};
   }
   if (!path.empty()) {
     const Pomdp model = chain_of_file(path);
@@ -135,20 +160,15 @@ DensitySkeleton density_skeleton(const std::string& path, const Pomdp* chain,
     OAS_REQUIRE(expected.value_or(dimension) == dimension,
                 "{}: observations have dimension {}, but {} has {} column{} of them", path,
                 *expected, logs.front(), dimension, dimension == 1 ? "" : "s");
-    return {model, dimension};
+    const Pomdp read = as_read(model);
+    return {read, dimension, read.reading_first() ? first_of_file(path) : std::nullopt};
   }
   const LogLabels labels = scan_log_labels(logs, options, dimension);
-  OAS_REQUIRE(timing || labels.timing,
-              "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
-              "which state emits the observation of a row");
+  PomdpParts parts = named_parts(labels, timing);
   OAS_REQUIRE(labels.states.size() > 1,
               "{}: all labels are of one state, '{}'; a model with the names of all states "
               "(--model) says what the others are",
               fmt::join(logs, ", "), labels.states[0]);
-  PomdpParts parts;
-  parts.timing = timing ? *timing : *labels.timing;
-  parts.states = labels.states;
-  parts.actions = labels.actions;
   parts.observations = Labels(1, "observation");
   const auto size = static_cast<std::size_t>(labels.states.size() * labels.actions.size());
   parts.sensors = ObservationModel(labels.states.size(), labels.actions.size(), 1,
@@ -170,6 +190,7 @@ LabelledReadings read_labelled(const DensitySkeleton& skeleton, std::span<const 
                [&](std::size_t i) { parts[i] = read_file(skeleton, logs[i], report, options); });
   LabelledReadings readings(skeleton.chain.num_states(), skeleton.chain.num_actions(),
                             skeleton.dimension);
+  readings.first.resize(parts.front()->first.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     readings.add(*parts[i], i);
     readings.files.push_back(logs[i]);
@@ -179,20 +200,19 @@ LabelledReadings read_labelled(const DensitySkeleton& skeleton, std::span<const 
     readings.fields.push_back(column.field);
   }
   const LabelledTally& tally = readings.tally;
-  OAS_REQUIRE(
-      tally.unused < tally.rows,
-      "{}: no row to calibrate from. Rows: {}; without observation: {}; last of a run, so that "
-      "timing {} does not show the state that emitted, or of an unknown state: {}",
-      fmt::join(logs, ", "), tally.rows, tally.missing, to_string(skeleton.chain.timing()),
-      tally.unused - tally.missing);
+  OAS_REQUIRE(tally.unused < tally.rows, "{}: no row to calibrate from. Rows: {}; {}",
+              fmt::join(logs, ", "), tally.rows,
+              unused_rows_text(tally, skeleton.chain.timing(), skeleton.chain.rows()));
   return readings;
 }
 
 ContinuousPomdp calibrated_model(const DensitySkeleton& skeleton,
                                  const DensityCalibration& calibration) {
   const LabelledTally& tally = calibration.readings.tally;
-  return ContinuousPomdp(skeleton.chain, calibration.sensors, std::nullopt,
-                         {static_cast<double>(tally.rows - tally.unused), calibration.draws});
+  return ContinuousPomdp(
+      skeleton.chain, calibration.sensors,
+      skeleton.first_density ? skeleton.first_density : calibration.first_density,
+      {static_cast<double>(tally.rows - tally.unused), calibration.draws});
 }
 
 Json calibration_to_json(const DensitySkeleton& skeleton, const DensityCalibration& calibration) {
@@ -222,6 +242,7 @@ Json calibration_to_json(const DensitySkeleton& skeleton, const DensityCalibrati
     for (State s{0}; s < readings.num_states; ++s) row.push_back(readings.at(a, s).size());
     about["readings"].push_back(std::move(row));
   }
+  for (const ReadingGroup& group : readings.first) about["first_readings"].push_back(group.size());
   for (const auto& list : calibration.scores) {
     Json scores = Json::array();
     for (const FamilyScore& score : list) scores.push_back(score_to_json(score));

@@ -17,6 +17,9 @@ namespace oas {
 struct DensitySkeleton {
   Pomdp chain;
   int dimension = 1;  ///< of readings
+  /// Where rows are reading-first and the model states how first readings come about, otherwise
+  /// than by the density of all actions.
+  std::optional<DensitySensors> first_density = {};
 };
 
 /// Whether labelled rows are real-valued, as far as a model file and the first log say so: the file

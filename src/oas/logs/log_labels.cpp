@@ -221,4 +221,18 @@ std::vector<LogField> reading_columns(const std::string& path, const LogOptions&
   return columns;
 }
 
+PomdpParts named_parts(const LogLabels& labels, std::optional<Timing> timing) {
+  PomdpParts parts;
+  parts.rows = labels.rows.value_or(Rows::action_first);
+  if (!timing) timing = labels.timing;
+  if (!timing && parts.rows == Rows::reading_first) timing = Timing::after;
+  OAS_REQUIRE(timing.has_value(),
+              "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
+              "which state emits the observation of a row");
+  parts.timing = *timing;
+  parts.states = labels.states;
+  parts.actions = labels.actions;
+  return parts;
+}
+
 }  // namespace oas

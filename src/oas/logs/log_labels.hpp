@@ -7,6 +7,7 @@
 
 #include "oas/logs/log_options.hpp"
 #include "oas/model/labels.hpp"
+#include "oas/model/pomdp.hpp"
 #include "oas/model/timing.hpp"
 
 namespace oas {
@@ -29,6 +30,11 @@ struct LogLabels {
 /// `dimension` > 0: observations are so many real numbers, which have no labels.
 [[nodiscard]] LogLabels scan_log_labels(std::span<const std::string> paths,
                                         const LogOptions& options = {}, int dimension = 0);
+
+/// Names, timing and rows of a model, as far as labels say them. `timing` overrides what they do
+/// not say; rows that are reading-first are of timing `after`. Throws InvalidArgument when nothing
+/// says the timing.
+[[nodiscard]] PomdpParts named_parts(const LogLabels& labels, std::optional<Timing> timing);
 
 /// A column of a log.
 struct LogField {

@@ -319,15 +319,6 @@ Json write_sensors(const DensitySensors& sensors, int actions) {
   return json;
 }
 
-bool same_for_actions(const DensitySensors& sensors) {
-  for (Action a{0}; a < sensors.num_actions(); ++a) {
-    for (State s{0}; s < sensors.num_states(); ++s) {
-      if (!(sensors(a, s) == sensors(Action{0}, s))) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 bool is_continuous_model(std::string_view text) {
@@ -366,7 +357,9 @@ Json model_to_json(const ContinuousPomdp& model) {
   }
   const DensityDraws& uncertain = model.density_draws();
   if (uncertain.draws.empty()) return document;
-  const bool shared = std::all_of(uncertain.draws.begin(), uncertain.draws.end(), same_for_actions);
+  const bool shared = std::none_of(
+      uncertain.draws.begin(), uncertain.draws.end(),
+      [](const DensitySensors& draw) { return draw.action_that_differs().has_value(); });
   Json& json = document["density_draws"];
   json["labelled_rows"] = uncertain.labelled_rows;
   for (const DensitySensors& draw : uncertain.draws) {

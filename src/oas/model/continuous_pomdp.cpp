@@ -25,27 +25,14 @@ ObservationModel nothing_seen(const Pomdp& chain) {
 
 // The densities of all actions, which must be the same.
 DensitySensors common_density(const DensitySensors& sensors, const Labels& actions) {
+  const std::optional<Action> other = sensors.action_that_differs();
+  OAS_REQUIRE(!other,
+              "rows are reading-first, and the densities of actions '{}' and '{}' differ: "
+              "\"first_density\" must say how the first reading of a run comes about",
+              actions[0], actions[*other]);
   std::vector<VectorDensity> densities;
-  for (State s{0}; s < sensors.num_states(); ++s) {
-    for (Action a{1}; a < sensors.num_actions(); ++a) {
-      OAS_REQUIRE(sensors(a, s) == sensors(Action{0}, s),
-                  "rows are reading-first, and the densities of actions '{}' and '{}' differ: "
-                  "\"first_density\" must say how the first reading of a run comes about",
-                  actions[0], actions[a]);
-    }
-    densities.push_back(sensors(Action{0}, s));
-  }
+  for (State s{0}; s < sensors.num_states(); ++s) densities.push_back(sensors(Action{0}, s));
   return {sensors.num_states(), 1, std::move(densities), "first_density"};
-}
-
-// Whether all actions have these densities, those of one action.
-bool is_common(const DensitySensors& one, const DensitySensors& sensors) {
-  for (State s{0}; s < sensors.num_states(); ++s) {
-    for (Action a{0}; a < sensors.num_actions(); ++a) {
-      if (!(sensors(a, s) == one(Action{0}, s))) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace
@@ -86,6 +73,11 @@ const DensitySensors& ContinuousPomdp::sensors() const {
   return *sensors_;
 }
 
+bool ContinuousPomdp::first_is_common() const {
+  return first_ && !sensors_->action_that_differs() &&
+         *first_ == common_density(*sensors_, chain_.actions());
+}
+
 ContinuousPomdp ContinuousPomdp::with_transition(TransitionModel transition) const {
   return ContinuousPomdp(chain_.with_transition(std::move(transition)), sensors_, first_, draws_);
 }
@@ -93,8 +85,8 @@ ContinuousPomdp ContinuousPomdp::with_transition(TransitionModel transition) con
 ContinuousPomdp ContinuousPomdp::with_draw(std::size_t index) const {
   const DensitySensors& draw = draws_.draws[index];
   // A first reading that comes from the sensor of all actions does so in a draw of it, too.
-  const bool common = first_ && is_common(*first_, *sensors_);
-  return ContinuousPomdp(chain_, draw, common ? std::optional<DensitySensors>() : first_);
+  return ContinuousPomdp(chain_, draw,
+                         first_is_common() ? std::optional<DensitySensors>() : first_);
 }
 
 ContinuousPomdp ContinuousPomdp::with_rows(Rows rows) const {

@@ -41,6 +41,8 @@ class ContinuousPomdp {
   /// The densities of the first reading of a run as those of one action; there where the model has
   /// densities and rows are reading-first.
   [[nodiscard]] const std::optional<DensitySensors>& first_density() const { return first_; }
+  /// Whether these are the densities that all actions have.
+  [[nodiscard]] bool first_is_common() const;
   [[nodiscard]] const DensityDraws& density_draws() const { return draws_; }
 
   [[nodiscard]] int num_states() const { return chain_.num_states(); }

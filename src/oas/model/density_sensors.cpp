@@ -188,6 +188,17 @@ DensitySensors::DensitySensors(int num_states, int num_actions,
   }
 }
 
+std::optional<Action> DensitySensors::action_that_differs() const {
+  const auto of = [this](Action a) {
+    return std::span(densities_)
+        .subspan(static_cast<std::size_t>(a * num_states_), static_cast<std::size_t>(num_states_));
+  };
+  for (Action a{1}; a < num_actions_; ++a) {
+    if (!std::ranges::equal(of(a), of(Action{0}))) return a;
+  }
+  return {};
+}
+
 std::string DensitySensors::brief() const {
   std::set<std::string_view> kinds;
   for (const VectorDensity& density : densities_) {

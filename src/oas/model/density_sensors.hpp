@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,9 @@ class DensitySensors {
       out[static_cast<std::size_t>(s)] = (*this)(action, s)(reading);
     }
   }
+
+  /// The first action whose densities are not those of action 0; none: all actions have the same.
+  [[nodiscard]] std::optional<Action> action_that_differs() const;
 
   /// One line for people: "gaussian", "2 components: gaussian, poisson", …
   [[nodiscard]] std::string brief() const;

@@ -27,4 +27,11 @@ ObservationModel::ObservationModel(int num_states, int num_actions, int num_obse
   }
 }
 
+std::optional<Action> ObservationModel::action_that_differs() const {
+  for (Action a{1}; a < num_actions_; ++a) {
+    if (matrix(a) != matrix(Action{0})) return a;
+  }
+  return {};
+}
+
 }  // namespace oas

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ class ObservationModel {
   [[nodiscard]] double operator()(Action action, State state, Observation observation) const {
     return values_[offset(action, state) + static_cast<std::size_t>(observation)];
   }
+  /// The first action whose sensor is not that of action 0; none: all actions have one sensor.
+  [[nodiscard]] std::optional<Action> action_that_differs() const;
 
   friend bool operator==(const ObservationModel&, const ObservationModel&) = default;
 

@@ -33,13 +33,11 @@ void check_counts(const ObservationCounts& counts, const ObservationModel& senso
 
 // The sensor of all actions, which must be the same.
 ObservationModel common_sensor(const ObservationModel& sensors, const Labels& actions) {
-  const auto first = sensors.matrix(Action{0});
-  for (Action a{1}; a < sensors.num_actions(); ++a) {
-    OAS_REQUIRE(sensors.matrix(a) == first,
-                "rows are reading-first, and the sensors of actions '{}' and '{}' differ: "
-                "\"first_observation\" must say how the first reading of a run comes about",
-                actions[0], actions[a]);
-  }
+  const std::optional<Action> other = sensors.action_that_differs();
+  OAS_REQUIRE(!other,
+              "rows are reading-first, and the sensors of actions '{}' and '{}' differ: "
+              "\"first_observation\" must say how the first reading of a run comes about",
+              actions[0], actions[*other]);
   const auto values = sensors.values().first(sensors.values().size() /
                                              static_cast<std::size_t>(sensors.num_actions()));
   return {sensors.num_states(), 1, sensors.num_observations(), {values.begin(), values.end()}};
@@ -97,6 +95,11 @@ Pomdp::Pomdp(PomdpParts parts) : parts_(std::move(parts)) {
 const TransitionModel& Pomdp::transition() const {
   OAS_REQUIRE(parts_.transition.has_value(), "the model has no transition model");
   return *parts_.transition;
+}
+
+bool Pomdp::first_is_common() const {
+  return first_observation() && !sensors().action_that_differs() &&
+         first_observation()->matrix(Action{0}) == sensors().matrix(Action{0});
 }
 
 Pomdp Pomdp::with_transition(TransitionModel transition) const {

@@ -54,6 +54,8 @@ class Pomdp {
   [[nodiscard]] const std::optional<ObservationModel>& first_observation() const {
     return parts_.first_observation;
   }
+  /// Whether that is the sensor that all actions have.
+  [[nodiscard]] bool first_is_common() const;
   [[nodiscard]] const Reward& reward() const { return parts_.reward; }
   [[nodiscard]] std::optional<double> discount() const { return parts_.discount; }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -48,16 +49,35 @@ std::string named(const std::vector<std::pair<Action, State>>& rows, const Pomdp
   return text;
 }
 
-// Every action gets the observations of all of them.
+// Every action gets the observations of all of them, and first readings.
 SensorCounts pooled(const SensorCounts& counts) {
   SensorCounts sums = counts;
   const std::size_t size = sums.values.size() / static_cast<std::size_t>(counts.num_actions);
   for (std::size_t i = 0; i < size; ++i) {
-    std::int64_t sum = 0;
+    std::int64_t sum = counts.first.empty() ? 0 : counts.first[i];
     for (std::size_t j = i; j < sums.values.size(); j += size) sum += counts.values[j];
     for (std::size_t j = i; j < sums.values.size(); j += size) sums.values[j] = sum;
   }
   return sums;
+}
+
+// The sensor of first readings where actions have different ones.
+ObservationModel first_sensor(const SensorCounts& counts, const Pomdp& model, double prior) {
+  const auto width = static_cast<std::size_t>(counts.num_observations);
+  std::vector<double> values(counts.first.begin(), counts.first.end());
+  for (State s{0}; s < counts.num_states; ++s) {
+    const auto row = std::span(values).subspan(static_cast<std::size_t>(s) * width, width);
+    const double total =
+        std::accumulate(row.begin(), row.end(), prior * static_cast<double>(width));
+    OAS_REQUIRE(total > 0.0,
+                "rows are reading-first, and where sensors differ by action the first reading of a "
+                "run has one of its own; but no first reading is labelled with state '{}'. Label "
+                "more rows, give a prior, state \"first_observation\" in the model, or use one "
+                "sensor for all actions",
+                model.states()[s]);
+    for (double& value : row) value = (value + prior) / total;
+  }
+  return {counts.num_states, 1, counts.num_observations, std::move(values), "first_observation"};
 }
 
 // Leaves out the rarest row or column until five are expected in every cell.
@@ -240,14 +260,12 @@ SensorCounts::SensorCounts(int states, int actions, int observations)
 
 void SensorCounts::add(const SensorCounts& other) {
   OAS_REQUIRE(values.size() == other.values.size() && num_states == other.num_states &&
-                  num_actions == other.num_actions,
+                  num_actions == other.num_actions && first.size() == other.first.size(),
               "counts of {} states, {} actions cannot take in counts of {} and {}", num_states,
               num_actions, other.num_states, other.num_actions);
   std::transform(values.begin(), values.end(), other.values.begin(), values.begin(), std::plus<>{});
-  rows += other.rows;
-  runs += other.runs;
-  unused += other.unused;
-  missing += other.missing;
+  std::transform(first.begin(), first.end(), other.first.begin(), first.begin(), std::plus<>{});
+  tally.add(other.tally);
 }
 
 std::int64_t& SensorCounts::at(Action action, State state, Observation observation) {
@@ -255,8 +273,8 @@ std::int64_t& SensorCounts::at(Action action, State state, Observation observati
 }
 
 std::int64_t SensorCounts::total(Action action, State state) const {
-  const auto first = values.begin() + static_cast<std::ptrdiff_t>(counts_row(*this, action, state));
-  return std::accumulate(first, first + num_observations, std::int64_t{0});
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(counts_row(*this, action, state));
+  return std::accumulate(begin, begin + num_observations, std::int64_t{0});
 }
 
 ActionDependence test_action_dependence(const SensorCounts& counts) {
@@ -283,8 +301,11 @@ ActionDependence test_action_dependence(const SensorCounts& counts) {
 }
 
 SensorCounter::SensorCounter(const Pomdp& model)
-    : rows_(model.timing()),
-      counts_(model.num_states(), model.num_actions(), model.num_observations()) {}
+    : rows_(model.timing(), model.rows()),
+      counts_(model.num_states(), model.num_actions(), model.num_observations()) {
+  if (!model.reading_first() || !model.first_is_common()) return;
+  counts_.first.resize(counts_.values.size() / static_cast<std::size_t>(counts_.num_actions));
+}
 
 void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t count) {
   OAS_REQUIRE(rows.states.size() == rows.size(), "{} rows with {} states", rows.size(),
@@ -294,17 +315,25 @@ void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t c
     if (rows.observations[t] != kMissing) seen = rows.observations[t];
     rows_.add(rows.actions[t], rows.states[t], seen,
               [&](Action action, State state, Observation observation) {
-                ++counts_.at(action, state, observation);
+                count_one(action, state, observation);
               });
   }
 }
 
+void SensorCounter::count_one(Action action, State state, Observation observation) {
+  if (action >= 0) {
+    ++counts_.at(action, state, observation);
+  } else if (counts_.first.empty()) {
+    ++known_first_;
+  } else {
+    ++counts_.first[counts_row(counts_, Action{0}, state) + static_cast<std::size_t>(observation)];
+  }
+}
+
 SensorCounts SensorCounter::finish() {
-  const LabelledTally& tally = rows_.finish();
-  counts_.rows = tally.rows;
-  counts_.runs = tally.runs;
-  counts_.unused = tally.unused;
-  counts_.missing = tally.missing;
+  counts_.tally = rows_.finish();
+  counts_.tally.unused += known_first_;
+  counts_.tally.known_first = known_first_;
   return counts_;
 }
 
@@ -328,7 +357,7 @@ std::string Calibration::brief() const {
       *std::min_element(alpha.begin(), alpha.end(),
                         [](const auto& one, const auto& other) { return one.value < other.value; });
   return fmt::format("{} labelled rows, alpha {:.3g} between {:.3g} and {:.3g}: {}",
-                     counts.rows - counts.unused, least.value, least.lower, least.upper,
+                     counts.tally.rows - counts.tally.unused, least.value, least.lower, least.upper,
                      suffices() ? "every sensor is shown to tell the states apart"
                                 : "not every sensor is shown to tell the states apart");
 }
@@ -336,11 +365,16 @@ std::string Calibration::brief() const {
 Calibration calibrate(const SensorCounts& counted, const Pomdp& model,
                       const CalibrationOptions& options) {
   options.validate();
-  OAS_REQUIRE(std::any_of(counted.values.begin(), counted.values.end(),
-                          [](std::int64_t count) { return count > 0; }),
-              "none of {} labelled rows can be used", counted.rows);
+  const auto seen = [](std::int64_t count) { return count > 0; };
+  OAS_REQUIRE(std::any_of(counted.values.begin(), counted.values.end(), seen) ||
+                  std::any_of(counted.first.begin(), counted.first.end(), seen),
+              "none of {} labelled rows can be used", counted.tally.rows);
+  const bool one_sensor = options.same_for_all_actions || counted.num_actions == 1;
   Calibration calibration;
-  calibration.counts = options.same_for_all_actions ? pooled(counted) : counted;
+  calibration.counts = one_sensor ? pooled(counted) : counted;
+  if (!one_sensor && !counted.first.empty()) {
+    calibration.first_observation = first_sensor(counted, model, options.prior);
+  }
   calibration.same_for_all_actions = options.same_for_all_actions;
   calibration.dependence = test_action_dependence(counted);
   calibration.unseen = unseen_rows(calibration.counts);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +29,10 @@ struct SensorCounts {
   int num_actions = 0;
   int num_observations = 0;
   std::vector<std::int64_t> values;  ///< [a][s][o]
-  std::int64_t rows = 0;
-  std::int64_t runs = 0;
-  std::int64_t unused = 0;   ///< rows without observation, or without the state that emitted it
-  std::int64_t missing = 0;  ///< of these, rows without observation
+  /// [s][o] of the first readings of runs, where rows are reading-first and their sensor is to be
+  /// found; else empty.
+  std::vector<std::int64_t> first;
+  LabelledTally tally;
 };
 
 /// Whether, in the same state, observations differ by action: Pearson's test of independence in the
@@ -44,7 +45,10 @@ struct ActionDependence {
 };
 [[nodiscard]] ActionDependence test_action_dependence(const SensorCounts& counts);
 
-/// Counts the rows of labelled runs, block by block; which state emits, LabelledRows says.
+/// Counts the rows of labelled runs, block by block; which state emits, LabelledRows says. First
+/// readings of runs that are reading-first come from the sensor of all actions, or from one of
+/// their own where actions have different ones. Where the model states one that is not that of all
+/// actions they are not counted: their sensor is known.
 ///
 /// When that is right. Among the rows of (a,s) observation o has the share
 ///
@@ -59,7 +63,7 @@ struct ActionDependence {
 /// share of o is Z(o|s) again.
 class SensorCounter {
  public:
-  /// Sizes and timing of `model`.
+  /// Sizes, timing and rows of `model`.
   explicit SensorCounter(const Pomdp& model);
 
   void start_run() { rows_.start_run(); }
@@ -69,8 +73,11 @@ class SensorCounter {
   [[nodiscard]] SensorCounts finish();
 
  private:
+  void count_one(Action action, State state, Observation observation);
+
   LabelledRows<Observation> rows_;
   SensorCounts counts_;
+  std::int64_t known_first_ = 0;  // first readings whose sensor is known
 };
 
 struct CalibrationOptions {
@@ -101,6 +108,8 @@ struct AlphaInterval {
 /// Sensors from labelled rows. Tables are [action][state][observation].
 struct Calibration {
   ObservationModel sensors;
+  /// That of first readings, where it was found by itself.
+  std::optional<ObservationModel> first_observation;
   SensorCounts
       counts;  ///< behind the sensors: where these are the same for all actions, so are counts
   bool same_for_all_actions = false;
@@ -128,10 +137,12 @@ struct Calibration {
 ///    when q >= τ; and α <= α̂ + q ‖D^-½ v̂‖ at the least singular vector v̂. Conservative, and
 ///    valid for blind sensors too, whose α̂ is never 0 and would look significant by a standard
 ///    error.
+/// First readings of rows that are reading-first count for the one sensor of all actions, or else
+/// (several actions, not the same for all) make a sensor of their own.
 /// O(draws A S² O). Throws InvalidArgument when there is no row to count, and naming them when some
-/// (a,s) were never seen and the prior is 0. In `before` timing warns of observations that differ
-/// by action (p < 1e-4), which may be the sensors or how actions were chosen (see SensorCounter),
-/// unless options say which. `model` gives names and timing.
+/// (a,s), or states of first readings, were never seen and the prior is 0. In `before` timing warns
+/// of observations that differ by action (p < 1e-4), which may be the sensors or how actions were
+/// chosen (see SensorCounter), unless options say which. `model` gives names and timing.
 [[nodiscard]] Calibration calibrate(const SensorCounts& counts, const Pomdp& model,
                                     const CalibrationOptions& options = {});
 

@@ -79,11 +79,20 @@ ReadingGroup rows_with(const ReadingGroup& group, int dimension, int component) 
   return result;
 }
 
-// One row of densities for every action of the model.
+void append(const ReadingGroup& from, std::size_t files_before, ReadingGroup& to) {
+  to.values.insert(to.values.end(), from.values.begin(), from.values.end());
+  for (const ReadingPlace& place : from.places) {
+    to.places.push_back({place.file + files_before, place.line});
+  }
+}
+
+// One row of densities for every action of the model; what follows them is left out.
 DensitySensors for_all_actions(std::vector<VectorDensity> densities, int num_states,
                                int num_actions) {
+  const auto most = static_cast<std::size_t>(num_states * num_actions);
+  if (densities.size() > most) densities.erase(densities.begin() + most, densities.end());
   const std::size_t size = densities.size();
-  for (std::size_t i = size; i < static_cast<std::size_t>(num_states * num_actions); ++i) {
+  for (std::size_t i = size; i < most; ++i) {
     densities.push_back(densities[i - size]);
   }
   return {num_states, num_actions, std::move(densities)};
@@ -143,14 +152,17 @@ void warn_of_actions(const Pomdp& model, DensityCalibration& found) {
 
 void warn_of_few(const Pomdp& model, DensityCalibration& found) {
   std::vector<std::string> few;
+  const auto look_at = [&](const ReadingGroup& group, const std::string& of, State s) {
+    if (group.size() >= kFewReadings) return;
+    few.push_back(fmt::format("{}{} ({})", of, model.states()[s], group.size()));
+  };
   for (Action a{0}; a < found.readings.num_actions; ++a) {
     for (State s{0}; s < found.readings.num_states; ++s) {
-      const std::size_t size = found.readings.at(a, s).size();
-      if (size >= kFewReadings) continue;
-      few.push_back(fmt::format("{}{} ({})",
-                                found.by_action ? model.actions()[a] + ", " : std::string(),
-                                model.states()[s], size));
+      look_at(found.readings.at(a, s), found.by_action ? model.actions()[a] + ", " : "", s);
     }
+  }
+  for (State s{0}; found.first_density && s < found.readings.num_states; ++s) {
+    look_at(found.readings.first[static_cast<std::size_t>(s)], "first readings, ", s);
   }
   if (few.empty()) return;
   found.warnings.push_back(
@@ -175,17 +187,9 @@ const ReadingGroup& LabelledReadings::at(Action action, State state) const {
 }
 
 void LabelledReadings::add(const LabelledReadings& other, std::size_t before) {
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const ReadingGroup& from = other.groups[g];
-    groups[g].values.insert(groups[g].values.end(), from.values.begin(), from.values.end());
-    for (const ReadingPlace& place : from.places) {
-      groups[g].places.push_back({place.file + before, place.line});
-    }
-  }
-  tally.rows += other.tally.rows;
-  tally.runs += other.tally.runs;
-  tally.unused += other.tally.unused;
-  tally.missing += other.tally.missing;
+  for (std::size_t g = 0; g < groups.size(); ++g) append(other.groups[g], before, groups[g]);
+  for (std::size_t s = 0; s < first.size(); ++s) append(other.first[s], before, first[s]);
+  tally.add(other.tally);
 }
 
 LabelledReadings LabelledReadings::pooled() const {
@@ -195,13 +199,17 @@ LabelledReadings LabelledReadings::pooled() const {
   result.columns = columns;
   result.fields = fields;
   for (Action a{0}; a < num_actions; ++a) {
-    for (State s{0}; s < num_states; ++s) {
-      ReadingGroup& to = result.at(Action{0}, s);
-      const ReadingGroup& from = at(a, s);
-      to.values.insert(to.values.end(), from.values.begin(), from.values.end());
-      to.places.insert(to.places.end(), from.places.begin(), from.places.end());
-    }
+    for (State s{0}; s < num_states; ++s) append(at(a, s), 0, result.at(Action{0}, s));
   }
+  for (std::size_t s = 0; s < first.size(); ++s) append(first[s], 0, result.groups[s]);
+  return result;
+}
+
+LabelledReadings LabelledReadings::with_first_as_action() const {
+  LabelledReadings result = *this;
+  ++result.num_actions;
+  result.groups.insert(result.groups.end(), first.begin(), first.end());
+  result.first.clear();
   return result;
 }
 
@@ -255,7 +263,10 @@ DensityCalibration calibrate_densities(const LabelledReadings& readings, const P
                                        const DensityCalibrationOptions& options,
                                        Parallelism parallelism) {
   options.validate();
-  LabelledReadings used = options.by_action ? readings : readings.pooled();
+  const bool first_apart = options.by_action && !readings.first.empty();
+  const LabelledReadings used = !options.by_action ? readings.pooled()
+                                : first_apart      ? readings.with_first_as_action()
+                                                   : readings;
   detail::FamilyChoice choice(used, model, options, parallelism);
   const int n = used.num_states;
   std::vector<DensitySensors> draws;
@@ -267,14 +278,20 @@ DensityCalibration calibrate_densities(const LabelledReadings& readings, const P
   for (auto& draw : drawn) draws.push_back(std::move(*draw));
   DensityCalibration found{for_all_actions(choice.fitted(), n, readings.num_actions),
                            std::move(draws),
+                           {},
                            options.by_action,
                            choice.families(),
                            choice.scores(),
-                           std::move(used),
+                           options.by_action ? readings : used,
                            test_action_dependence(readings),
                            options.confidence,
                            {},
                            {}};
+  if (first_apart) {
+    const auto of_first = choice.fitted().end() - n;
+    found.first_density.emplace(n, 1, std::vector(of_first, choice.fitted().end()),
+                                "first_density");
+  }
   found.alpha = alpha_intervals(found, readings.num_actions, parallelism);
   warn_of_few(model, found);
   warn_of_actions(model, found);

@@ -35,8 +35,10 @@ struct LabelledReadings {
 
   [[nodiscard]] ReadingGroup& at(Action action, State state);
   [[nodiscard]] const ReadingGroup& at(Action action, State state) const;
-  /// Those of all actions together, in the order of actions.
+  /// Those of all actions together, in the order of actions, then first ones.
   [[nodiscard]] LabelledReadings pooled() const;
+  /// With first readings as those of one more action.
+  [[nodiscard]] LabelledReadings with_first_as_action() const;
   /// The rows of `other` follow; its places are of files that come `files` later.
   void add(const LabelledReadings& other, std::size_t files);
   /// Rows in which component i was seen; their values and places.
@@ -48,6 +50,9 @@ struct LabelledReadings {
   int num_actions;
   int dimension;
   std::vector<ReadingGroup> groups;  ///< [a][s]
+  /// [s] of the first readings of runs, where rows are reading-first and their density is to be
+  /// found; else empty.
+  std::vector<ReadingGroup> first;
   LabelledTally tally;
   std::vector<std::string> files;    ///< names
   std::vector<std::string> columns;  ///< of the components
@@ -81,6 +86,8 @@ struct FamilyScore {
 struct DensityCalibration {
   DensitySensors sensors;
   std::vector<DensitySensors> draws;
+  /// Those of first readings, where they were found by themselves; not drawn anew.
+  std::optional<DensitySensors> first_density;
   bool by_action = false;
   /// By component; one entry "joint-normal": of all of them together.
   std::vector<std::string> families;
@@ -110,6 +117,9 @@ struct DensityCalibration {
 /// then act. In `before` timing a reading from which the action was chosen cannot depend on it, so
 /// that densities by action would be wrong, not only superfluous. In `after` timing the reading
 /// comes behind the action: densities by action are right under any policy.
+///
+/// First readings of rows that are reading-first have the density of all actions; where densities
+/// are by action they get one of their own, of the same family.
 ///
 /// The family is chosen for each component, the same in all states and actions: a sensor is one
 /// device, and tails of different families would decide between states. The score is the mean

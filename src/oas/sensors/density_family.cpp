@@ -10,6 +10,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/linear_algebra.hpp"
+#include "oas/core/quantile.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/sensors/detail/normal_mixture.hpp"
 
@@ -64,17 +65,10 @@ Density fit_gamma(std::span<const double> sample, std::span<const double> weight
   return Density::gamma(shape, mean / shape);
 }
 
-double quantile_of(const std::vector<double>& sorted, double level) {
-  const double place = level * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
-}
-
 // Silverman's rule of thumb (1986, 3.31).
 double silverman(const std::vector<double>& sorted) {
   const double sd = sd_of(sorted);
-  const double middle = (quantile_of(sorted, 0.75) - quantile_of(sorted, 0.25)) / 1.34;
+  const double middle = (sorted_quantile(sorted, 0.75) - sorted_quantile(sorted, 0.25)) / 1.34;
   const double spread = middle > 0.0 ? std::min(sd, middle) : sd;
   return 0.9 * spread * std::pow(static_cast<double>(sorted.size()), -0.2);
 }
@@ -100,7 +94,7 @@ Density fit_kernel(std::span<const double> sample, double resolution) {
   if (sorted.size() > kMostPoints) {
     std::vector<double> points;
     for (std::size_t i = 0; i < kMostPoints; ++i) {
-      points.push_back(quantile_of(sorted, (static_cast<double>(i) + 0.5) / kMostPoints));
+      points.push_back(sorted_quantile(sorted, (static_cast<double>(i) + 0.5) / kMostPoints));
     }
     return Density::kernel(std::move(points), std::max(rule, resolution));
   }

@@ -135,6 +135,9 @@ void FamilyChoice::read_wish(const std::string& family) {
 
 std::string FamilyChoice::name_of(Action action, State state) const {
   if (readings_.num_actions == 1) return fmt::format("state '{}'", model_.states()[state]);
+  if (action >= model_.num_actions()) {
+    return fmt::format("first readings of runs, state '{}'", model_.states()[state]);
+  }
   return fmt::format("action '{}', state '{}'", model_.actions()[action], model_.states()[state]);
 }
 

@@ -23,19 +23,10 @@ double tail_of(double difference, double standard_error) {
 }
 
 bool action_free_sensors(const AnyModel& model) {
-  const int actions = chain_of(model).num_actions();
-  const int states = chain_of(model).num_states();
-  for (Action a{1}; a < actions; ++a) {
-    if (const auto* finite = std::get_if<Pomdp>(&model)) {
-      if (finite->sensors().matrix(a) != finite->sensors().matrix(Action{0})) return false;
-      continue;
-    }
-    const DensitySensors& sensors = std::get<ContinuousPomdp>(model).sensors();
-    for (State s{0}; s < states; ++s) {
-      if (!(sensors(a, s) == sensors(Action{0}, s))) return false;
-    }
+  if (const auto* finite = std::get_if<Pomdp>(&model)) {
+    return !finite->sensors().action_that_differs();
   }
-  return true;
+  return !std::get<ContinuousPomdp>(model).sensors().action_that_differs();
 }
 
 // Actions that occur, the most frequent first, as many as there is room for, and their shares.

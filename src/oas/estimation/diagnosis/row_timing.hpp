@@ -20,8 +20,9 @@ struct TimingTest {
   double difference = 0.0;
   double standard_error = 0.0;
   /// P-value of "the model's timing is right" against the other one. Both have the same number of
-  /// parameters (Vuong 1989); never below exp(-difference), which bounds how often a true model
-  /// loses by so much to another one.
+  /// parameters (Vuong 1989); never below exp(-difference). That bounds how often a true model
+  /// loses by so much to one that was fixed beforehand. Here both dynamics are fitted, so that it
+  /// is no bound but a guard for short logs, in which the normal law of Vuong's test is too sure.
   double p_value = std::numeric_limits<double>::quiet_NaN();
   FittedDynamics other;  ///< the dynamics with the other timing
 

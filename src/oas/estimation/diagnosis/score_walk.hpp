@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "oas/estimation/diagnosis/diagnosed_rows.hpp"
-#include "oas/estimation/diagnosis/score_filter.hpp"
 #include "oas/estimation/diagnosis/sensor_directions.hpp"
+#include "oas/estimation/error_bars/score_filter.hpp"
 
 namespace oas {
 

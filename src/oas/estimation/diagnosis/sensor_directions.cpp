@@ -13,13 +13,6 @@ namespace {
 
 constexpr int kMomentPoints = 1024;
 
-bool same_for_all_actions(const ObservationModel& sensors) {
-  for (Action a{1}; a < sensors.num_actions(); ++a) {
-    if (sensors.matrix(a) != sensors.matrix(Action{0})) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 struct SensorDirections::Finite {
@@ -80,7 +73,7 @@ SensorDirections::SensorDirections(const AnyModel& model, const DiagnosedRows& r
   if (const auto* pomdp = std::get_if<Pomdp>(&model)) {
     finite_ = std::make_unique<Finite>(Finite{*pomdp, {}});
     const ObservationModel& sensors = pomdp->sensors();
-    const bool shared = same_for_all_actions(sensors);
+    const bool shared = !sensors.action_that_differs();
     const int tables = shared ? 1 : sensors.num_actions();
     const auto name = [&](int a, const std::string& what) {
       return shared ? what : fmt::format("{} under {}", what, pomdp->actions()[a]);

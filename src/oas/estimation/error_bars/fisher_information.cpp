@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/diagnosis/score_filter.hpp"
 #include "oas/estimation/error_bars/detail/free_coordinates.hpp"
+#include "oas/estimation/error_bars/score_filter.hpp"
 
 namespace oas {
 

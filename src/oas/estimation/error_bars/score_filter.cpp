@@ -1,4 +1,4 @@
-#include "oas/estimation/diagnosis/score_filter.hpp"
+#include "oas/estimation/error_bars/score_filter.hpp"
 
 #include <algorithm>
 
