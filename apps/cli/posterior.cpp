@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "oas/estimation/estimate_json.hpp"
+#include "oas/estimation/sparsest_dynamics.hpp"
 
 namespace oas::cli {
 
@@ -22,7 +23,7 @@ DrawnModels draws_in(const std::string& name, const Pomdp& model) {
   if (!estimate) return {};
   DrawnModels result{drawn_models(model, *estimate), std::nullopt, !estimate->reward.empty(),
                      !estimate->reward_draws.empty()};
-  if (!result.models.empty()) result.within = model.with_transition(without_unseen(*estimate));
+  if (!result.models.empty()) result.within = model.with_transition(sparsest_dynamics(*estimate));
   return result;
 }
 

@@ -15,8 +15,8 @@ namespace oas::cli {
 /// What its log leaves possible.
 struct DrawnModels {
   std::vector<Pomdp> models;  ///< drawn from the posterior; empty: it carries no draws
-  /// The dynamics without what the log does not show (without_unseen): limits hold what happens
-  /// there, since a draw never has a transition that is impossible, and the truth may.
+  /// With the fewest transitions (sparsest_dynamics): limits hold what happens there, since a draw
+  /// never has a transition that is impossible, and the truth may.
   std::optional<Pomdp> within;
   bool learned_rewards = false;  ///< from the log
   bool drawn_rewards = false;    ///< the models have rewards of their own

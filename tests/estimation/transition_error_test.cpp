@@ -7,6 +7,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimators.hpp"
+#include "oas/estimation/sparsest_dynamics.hpp"
 
 namespace oas {
 namespace {
@@ -42,6 +43,19 @@ TEST(Estimators, AreFoundByNameOrListed) {
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("unknown estimator 'magic'; known are oas, "));
   }
+}
+
+// Entries that may be 0 are, unless nothing would be left of their row.
+TEST(SparsestDynamics, DropsWhatMayNotBeThere) {
+  TransitionEstimate estimate;
+  estimate.transition = TransitionModel(3, 1, {0.6, 0.3, 0.1, 0.2, 0.3, 0.5, 0.0, 0.0, 1.0});
+  EXPECT_EQ(sparsest_dynamics(estimate), estimate.transition);  // without intervals
+  estimate.lower = {0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.9};
+  const TransitionModel sparse = sparsest_dynamics(estimate);
+  EXPECT_NEAR(sparse(Action{0}, State{0}, State{0}), 2.0 / 3.0, 1e-15);
+  EXPECT_EQ(sparse(Action{0}, State{0}, State{2}), 0.0);
+  EXPECT_THAT(sparse.row(Action{0}, State{1}), testing::ElementsAre(0.2, 0.3, 0.5));
+  EXPECT_THAT(sparse.row(Action{0}, State{2}), testing::ElementsAre(0.0, 0.0, 1.0));
 }
 
 }  // namespace
