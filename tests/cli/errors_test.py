@@ -136,14 +136,14 @@ class Estimators(CliCase):
                "half-life": 100, "window": 100, "age": "log", "actions-ignore-observations": None,
                "cells": 4, "search": "random", "sensors": "exact", "memory": 10, "prior": 0.5,
                "structure": "same-for-all-actions", "particles": 20, "draws": 100,
-               "concentration": 0.7}
+               "patience": 1, "concentration": 0.7}
 
     def test_no_option_is_passed_over(self):
         """With each estimator it changes what is written, or is refused by name."""
         self.good("simulate", "corner/dense-3-after", "--steps", 400, "-o", "log.csv")
         names = [row["name"] for row in self.good_json("list")["estimators"]]
         # What it is anyway, how it gets there, and where it starts.
-        no_change = {"error-bars", "memory", "sensors", ("spectral", "seed")}
+        no_change = {"error-bars", "memory", "sensors", "patience", ("spectral", "seed")}
         for name in names:
             base = ("estimate", "corner/dense-3-after", "log.csv", "--estimator", name, "-o")
             self.good(*base, "plain.json")

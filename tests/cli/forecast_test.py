@@ -76,6 +76,29 @@ class Forecast(CliCase):
         self.assertEqual(back["mean_steps"]["limits"][1], None)  # never
         self.assertGreater(back["mean_steps"]["limits"][0], 0)
 
+    def test_the_dead_stay_dead(self):
+        """Runs end with failure: only a structure tells that it is for ever."""
+        rows = "".join(f"{run},run,{what}\n" for run in range(30)
+                       for what in ["hum"] * (1 + run % 4) + ["grind"])
+        self.write("log.csv", "run,action,observation\n" + rows)
+        self.write("m.json", json.dumps(
+            {"format": "oas-model/1", "timing": "before", "states": ["ok", "failed"],
+             "actions": ["run"], "observations": ["hum", "grind"],
+             "observation": [[[0.9, 0.1], [0, 1]]]}))
+        self.write("s.json", json.dumps(
+            {"format": "oas-structure/1", "entries": [["*", "failed", "failed", 1]]}))
+        estimate = ("estimate", "m.json", "log.csv", "--estimator", "gibbs", "-o", "e.json")
+        warned = self.oas(*estimate).stderr
+        self.assertIn("row (run, failed) is not determined: it was left less than once", warned)
+        result = self.oas(*estimate, "--structure", "s.json")
+        self.assertNotIn("failed) is", result.stderr)
+        self.assertIn("structure: 1 known zeros, 1 other fixed entries", result.stdout)
+        about = json.loads(self.read("e.json"))["estimate"]
+        self.assertEqual({tuple(draw[0][1]) for draw in about["draws"]}, {(0, 1)})
+        self.assertEqual((about["lower"][0][1], about["upper"][0][1]), ([0, 1], [0, 1]))
+        back = self.good_json("forecast", "e.json", "log.csv", "--reach", "ok")["units"][0]
+        self.assertLess(back["reached_ever"]["limits"][1], 1)
+
     def test_bad_usage(self):
         asked = ("forecast", "machine-maintenance", "log.csv")
         self.bad(*asked, says=["--actions", "run, inspect, repair"])

@@ -258,7 +258,7 @@ class Structure(CliCase):
         self.bad(*estimate, "--structure", "none.json", says=["none.json", "zeros-of-model"])
         for name in ("oas", "oas-overlap", "particle", "spectral"):
             self.bad(*estimate, "--structure", "zeros-of-model", "--estimator", name,
-                     says=[f"--structure: {name} does not look at it; oas-ml, em do"])
+                     says=[f"--structure: {name} does not look at it; oas-ml, em, gibbs do"])
         self.bad(*estimate, "--structure", "zeros-of-model", "--error-bars", "block-bootstrap",
                  says=["--structure: bootstraps do not support it"])
         self.write("cut.json", '{"format": "oas-struc')
@@ -286,8 +286,9 @@ class Structure(CliCase):
         self.write("never.json", json.dumps(
             {"format": "oas-structure/1", "entries": [["*", 1, 0, 0]]}))
         self.write("log.csv", "action,observation\n" + "0,0\n" * 3 + "0,1\n" * 4 + "1,0\n" * 2)
-        self.bad("estimate", "m.json", "log.csv", "--structure", "never.json", "-o", "e.json",
-                 says=["log.csv:9:", "row 8", "structure"])
+        for estimator in ("oas-ml", "gibbs"):
+            self.bad("estimate", "m.json", "log.csv", "--structure", "never.json", "-o", "e.json",
+                     "--estimator", estimator, says=["log.csv:9:", "row 8", "structure"])
 
 
 class FadingRows(CliCase):

@@ -1,122 +1,28 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
+#include "oas/estimation/gibbs/gibbs_chain.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
+#include "path_enumeration.hpp"
 #include "support/random_models.hpp"
 
 /// The estimator `gibbs` against the posterior by enumeration of all hidden paths.
 namespace oas {
 namespace {
 
-struct Exact {
-  std::vector<double> mean;    // [a][s][s']
-  std::vector<double> centre;  // of each entry by itself, with a prior of its own
-  std::vector<double> second;  // of its square
-};
-
-// Visits every hidden path of all runs with its probability given the rows, T integrated out under
-// a Dirichlet prior: products of Dirichlet-multinomials. An entry by itself has the prior
-// Beta(hit, miss) and sees those paths.
-class Enumeration {
- public:
-  Enumeration(const Pomdp& model, const std::vector<Trajectory>& runs, double prior, double hit,
-              double miss)
-      : model_(model),
-        runs_(runs),
-        prior_(prior),
-        hit_(hit),
-        miss_(miss),
-        states_(static_cast<std::size_t>(model.num_states())) {
-    counts_.assign(states_ * states_ * static_cast<std::size_t>(model.num_actions()), 0);
-    exact_.mean.assign(counts_.size(), 0.0);
-    exact_.centre = exact_.second = exact_.mean;
-    start(0, 1.0);
-    for (auto* values : {&exact_.mean, &exact_.centre, &exact_.second}) {
-      for (double& value : *values) value /= sum_;
-    }
-  }
-  [[nodiscard]] const Exact& exact() const { return exact_; }
-
- private:
-  [[nodiscard]] double seen(std::size_t run, std::size_t t, std::size_t s) const {
-    const Observation o = runs_[run].observations[t];
-    if (o == kMissing) return 1.0;
-    return model_.sensors()(runs_[run].actions[t], State{static_cast<int>(s)}, o);
-  }
-  void start(std::size_t run, double weight) {
-    if (run == runs_.size()) {
-      finish(weight);
-      return;
-    }
-    for (std::size_t s = 0; s < states_; ++s) {
-      const double first = model_.timing() == Timing::before ? seen(run, 0, s) : 1.0;
-      go(run, 0, s, weight * model_.start()[s] * first);
-    }
-  }
-  // State s at row t, before its action.
-  void go(std::size_t run, std::size_t t, std::size_t s, double weight) {
-    if (weight == 0.0) return;
-    const bool before = model_.timing() == Timing::before;
-    const std::size_t rows = runs_[run].size();
-    if (t == rows || (before && t + 1 == rows)) {
-      start(run + 1, weight);
-      return;
-    }
-    const auto action = static_cast<std::size_t>(runs_[run].actions[t]);
-    for (std::size_t next = 0; next < states_; ++next) {
-      const double shown = before ? seen(run, t + 1, next) : seen(run, t, next);
-      int& count = counts_[(action * states_ + s) * states_ + next];
-      ++count;
-      go(run, t + 1, next, weight * shown);
-      --count;
-    }
-  }
-  void finish(double weight) {
-    double log_weight = std::log(weight);
-    for (std::size_t row = 0; row < counts_.size() / states_; ++row) {
-      double total = prior_ * static_cast<double>(states_);
-      for (std::size_t j = 0; j < states_; ++j) {
-        log_weight += std::lgamma(prior_ + counts_[row * states_ + j]);
-        total += counts_[row * states_ + j];
-      }
-      log_weight -= std::lgamma(total);
-    }
-    const double share = std::exp(log_weight);
-    sum_ += share;
-    for (std::size_t row = 0; row < counts_.size() / states_; ++row) {
-      double total = prior_ * static_cast<double>(states_);
-      for (std::size_t j = 0; j < states_; ++j) total += counts_[row * states_ + j];
-      for (std::size_t e = row * states_; e < (row + 1) * states_; ++e) {
-        exact_.mean[e] += share * (prior_ + counts_[e]) / total;
-        const double hits = hit_ + counts_[e];
-        const double all = hit_ + miss_ + total - prior_ * static_cast<double>(states_);
-        exact_.centre[e] += share * hits / all;
-        exact_.second[e] += share * hits * (hits + 1.0) / (all * (all + 1.0));
-      }
-    }
-  }
-
-  const Pomdp& model_;
-  const std::vector<Trajectory>& runs_;
-  double prior_;
-  double hit_;
-  double miss_;
-  std::size_t states_;
-  std::vector<int> counts_;
-  double sum_ = 0.0;
-  Exact exact_;
-};
-
 TransitionEstimate gibbs(const AnyModel& model, const std::vector<Trajectory>& runs, int draws,
-                         int threads = 1, std::optional<double> concentration = {}) {
+                         int threads = 1, std::optional<double> concentration = {},
+                         int patience = 16) {
   EvidenceOptions settings;
   settings.draws = draws;
+  settings.patience = patience;
   settings.concentration = concentration;
   Evidence evidence = make_evidence("gibbs", model, settings);
   for (const Trajectory& run : runs) {
@@ -152,10 +58,10 @@ TEST_P(GibbsOfTiming, IsThePosteriorByEnumeration) {
     const std::optional<double> asked = states == 2 ? std::optional(1.5) : std::nullopt;
     const double prior = asked.value_or(1.0 / states);
     const double hit = asked.value_or(0.5);
-    const Exact exact = Enumeration(model, runs, prior, hit, hit).exact();
+    const test::PathEnumeration exact(model, runs, {}, prior, hit, hit);
     const TransitionEstimate found = gibbs(model, runs, 160'000, 1, asked);
     for (std::size_t e = 0; e < exact.mean.size(); ++e) {
-      const double deviation = std::sqrt(exact.second[e] - exact.centre[e] * exact.centre[e]);
+      const double deviation = exact.deviation(e);
       EXPECT_NEAR(found.transition.values()[e], exact.mean[e], deviation * 16.0 / 400.0) << e;
       EXPECT_NEAR(found.standard_error[e], deviation, 0.05 * deviation) << e;
     }
@@ -255,6 +161,63 @@ TEST(Gibbs, RowsAloneDecideNotThreads) {
   const TransitionEstimate three = gibbs(model, runs, 200, 3);
   EXPECT_EQ(one.transition, three.transition);
   EXPECT_EQ(one.lower, three.lower);
+}
+
+// Sensors that hardly tell the states apart: draws of a chain resemble each other for long. Chains
+// that have not met go on, keep as many draws, and say so where they do not meet.
+TEST(Gibbs, GoesOnUntilChainsAgree) {
+  PomdpParts parts = small_model(3, Timing::before).parts();
+  const std::vector<double> dim = {0.5, 0.3, 0.2, 0.3, 0.4, 0.3, 0.2, 0.3, 0.5};
+  std::vector<double> sensors = dim;
+  sensors.insert(sensors.end(), dim.begin(), dim.end());
+  parts.sensors = ObservationModel(3, 2, 3, std::move(sensors));
+  const Pomdp model(std::move(parts));
+  std::vector<Trajectory> runs(1);
+  ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(400, runs[0]);
+  const TransitionEstimate hasty = gibbs(model, runs, 80, 1, {}, 1);
+  EXPECT_EQ(hasty.passes, 120);
+  const auto open = [](const FlaggedRow& row) { return !row.settled; };
+  ASSERT_TRUE(std::any_of(hasty.flagged.begin(), hasty.flagged.end(), open));
+  EXPECT_THAT(hasty.brief(), testing::HasSubstr("rows of T not settled"));
+  EXPECT_THAT(hasty.warnings.front(), testing::HasSubstr("has not settled: the chains"));
+  const TransitionEstimate patient = gibbs(model, runs, 80, 1, {}, 1000);
+  EXPECT_GT(patient.passes, 120);
+  EXPECT_EQ(patient.num_batches, 80);
+  EXPECT_TRUE(std::none_of(patient.flagged.begin(), patient.flagged.end(), open));
+  const TransitionEstimate again = gibbs(model, runs, 80, 3, {}, 1000);
+  EXPECT_EQ(again.transition, patient.transition);
+  EXPECT_EQ(again.upper, patient.upper);
+}
+
+// What is kept does not depend on how a chain came to its length.
+TEST(Gibbs, ThinsAsIfItHadFromTheStart) {
+  const Pomdp model = small_model(3, Timing::before);
+  std::vector<Trajectory> runs(1);
+  ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(50, runs[0]);
+  TransitionLikelihood rows(model);
+  rows.append(runs[0].actions, runs[0].observations);
+  const detail::TransitionPrior prior(3, 2, {}, {});
+  const Rng rng(StreamKey{4, 0, Role::test});
+  for (const std::size_t keep : {std::size_t{20}, std::size_t{21}}) {
+    detail::GibbsChain grown(rows, prior, rng);
+    for (const std::size_t apart : {1, 2, 4, 8}) ASSERT_TRUE(grown.draw(keep, apart, {}));
+    detail::GibbsChain straight(rows, prior, rng);
+    ASSERT_TRUE(straight.draw(keep, 8, {}));
+    EXPECT_EQ(grown.draws().sweeps.size(), keep);
+    EXPECT_EQ(grown.draws().sweeps, straight.draws().sweeps);
+    EXPECT_EQ(grown.draws().transition, straight.draws().transition);
+    EXPECT_EQ(grown.draws().counts, straight.draws().counts);
+    EXPECT_EQ(grown.sweeps(), 8 * (keep + keep / 2));
+  }
+}
+
+// So sparse a prior draws transition models under which the rows cannot happen.
+TEST(Gibbs, StartsWhereTheRowsCanHappen) {
+  const Pomdp model = make_problem("corner/perfect-sparse");
+  std::vector<Trajectory> runs(1);
+  ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(500, runs[0]);
+  const TransitionEstimate found = gibbs(model, runs, 100, 1, 0.001);
+  EXPECT_EQ(found.num_batches, 100);
 }
 
 // A row that was never left, and a pair of states that no sensor tells apart.

@@ -61,6 +61,7 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
     EXPECT_EQ(read.flagged[i].action, flagged[i].action);
     EXPECT_EQ(read.flagged[i].state, flagged[i].state);
     EXPECT_EQ(read.flagged[i].reason, flagged[i].reason);
+    EXPECT_EQ(read.flagged[i].settled, flagged[i].settled);
   }
   EXPECT_EQ(read.warnings, warnings);
   EXPECT_EQ(read.rows, rows);

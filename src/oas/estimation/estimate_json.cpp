@@ -70,6 +70,7 @@ Json flagged_rows(const Pomdp& model, const TransitionEstimate& estimate) {
     rows.push_back({{"action", model.actions()[row.action]},
                     {"state", model.states()[row.state]},
                     {"reason", row.reason}});
+    if (!row.settled) rows.back()["settled"] = false;
   }
   return rows;
 }
@@ -229,7 +230,8 @@ std::vector<FlaggedRow> flagged_from_json(const JsonView& json, const Pomdp& mod
     const JsonView row = json.at(i);
     rows.push_back({Action{index_from(row.at("action"), model.actions())},
                     State{index_from(row.at("state"), model.states())},
-                    row.at("reason").as_string()});
+                    row.at("reason").as_string(),
+                    !row.has("settled") || row.at("settled").as_bool()});
   }
   return rows;
 }

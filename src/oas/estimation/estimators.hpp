@@ -43,10 +43,10 @@ struct EstimatorInfo {
   Reading reading;
   ErrorSource errors;
   Readings readings;
-  Pairing pairing;       ///< of the moments; of those at which a likelihood estimator starts
-  bool forgets = false;  ///< takes weights by age
-  /// Climbs a likelihood: takes a prior, a structure and uncertain sensors.
-  bool climbs = false;
+  Pairing pairing;          ///< of the moments; of those at which a likelihood estimator starts
+  bool forgets = false;     ///< takes weights by age
+  bool climbs = false;      ///< a likelihood: takes a prior and uncertain sensors
+  bool structured = false;  ///< takes what is known of T beforehand
   bool bootstraps = false;  ///< can give error bars by resampling
   std::unique_ptr<detail::EvidenceBody> (*make)(const EstimatorInfo& info, const AnyModel& model,
                                                 const EvidenceOptions& options);

@@ -55,6 +55,7 @@ std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& optio
   print.add_all(options.cells.method);
   print.add(options.particles.particles);
   print.add(options.draws);
+  print.add(options.patience);
   print.add(options.concentration.value_or(0.0));
   print.add(options.stream.seed);
   print.add(options.stream.replication);

@@ -33,8 +33,10 @@ struct EvidenceOptions {
   bool uncertain_sensors = false;  ///< see UncertainSensors
   CellSearchOptions cells;         ///< of real-valued observations
   ParticleOptions particles;
-  int draws = 4000;  ///< of a posterior that is drawn from, kept ones
-  /// Of such a posterior: rows of T are Dirichlet(concentration, …) beforehand; none: 1/S.
+  int draws = 4000;   ///< of a posterior that is drawn from, kept ones
+  int patience = 16;  ///< such draws are made up to so many times, until chains of them agree
+  /// Of such a posterior: rows of T are Dirichlet(concentration, …) beforehand; none: 1 over the
+  /// number of their entries.
   std::optional<double> concentration;
   StreamKey stream{1, 0, Role::estimation};  ///< of the estimators that draw
 
@@ -47,6 +49,8 @@ struct EvidenceOptions {
   template <class Fields>
   void visit_draws(Fields& fields) {
     fields("draws", draws, {80, 1'000'000}, "draws from the posterior that are kept");
+    fields("patience", patience, {1, 1000},
+           "go on until chains agree, up to so many times the draws; as many are kept");
     fields("concentration", concentration, {0.001, 1000.0},
            "prior of every row of T: imaginary transitions to each state (default: 1 in all)");
   }
@@ -61,7 +65,7 @@ struct EstimateOptions {
   /// Also error bars that cost more than the estimate, and simultaneous regions.
   bool error_bars = true;
   double prior = 0.0;             ///< likelihood: see LikelihoodOptions::prior
-  TransitionStructure structure;  ///< likelihood: what is known of T beforehand
+  TransitionStructure structure;  ///< likelihood, gibbs: what is known of T beforehand
   Parallelism parallelism;
   RowsRead progress;  ///< likelihood: is told the rows of every pass
 

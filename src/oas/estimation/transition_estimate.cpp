@@ -24,7 +24,11 @@ std::string TransitionEstimate::brief() const {
                : fmt::format("{}: log-likelihood {:.6f} per row, {} rows, {} passes", estimator,
                              *log_likelihood / static_cast<double>(rows), rows, passes);
   }
-  if (!flagged.empty()) text += fmt::format(", {} rows of T not determined", flagged.size());
+  const auto open = std::count_if(flagged.begin(), flagged.end(),
+                                  [](const FlaggedRow& row) { return !row.settled; });
+  const auto unknown = static_cast<std::ptrdiff_t>(flagged.size()) - open;
+  if (unknown > 0) text += fmt::format(", {} rows of T not determined", unknown);
+  if (open > 0) text += fmt::format(", {} rows of T not settled", open);
   return text;
 }
 

@@ -25,6 +25,7 @@ struct FlaggedRow {
   Action action;
   State state;
   std::string reason;
+  bool settled = true;  ///< false: the estimator has not come to an end; the log may well tell
 };
 
 /// Intervals and radii that hold for many entries at once, with the probability of the estimate's

@@ -51,7 +51,7 @@ std::vector<Setting> changed_settings(const Estimation& how) {
 void require_usable(const EstimatorInfo& info, const AnyModel& model, const Estimation& how) {
   require_table(chain_of(model));
   static_cast<void>(estimation_from(how.estimator, model, changed_settings(how)));
-  OAS_REQUIRE(how.estimate.structure.empty() || (info.climbs && !how.bootstrap.active()),
+  OAS_REQUIRE(how.estimate.structure.empty() || (info.structured && !how.bootstrap.active()),
               "estimator '{}' cannot use a structure{}", info.name,
               how.bootstrap.active() ? " with error bars by bootstrap" : "");
   OAS_REQUIRE(!is_real_valued(model) || info.readings != Readings::cells_in_memory,
@@ -73,8 +73,8 @@ void Estimation::visit(SettingFields& fields, bool real_valued, bool exact_densi
   const EstimatorInfo& info = find_estimator(estimator);
   if (info.errors != ErrorSource::none) estimate.visit_confidence(fields);
   if (info.bootstraps) bootstrap.visit(fields);
-  if (info.climbs) {
-    estimate.visit_prior(fields);
+  if (info.climbs) estimate.visit_prior(fields);
+  if (info.structured) {
     fields.words("structure", structures,
                  "what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
                  "same-for-all-actions; can be repeated");
@@ -174,6 +174,7 @@ std::vector<TransitionEstimate> estimate_under_draws(const ContinuousPomdp& mode
   Estimation again = how;
   // Fewer draws of T are enough under each; all of them together are many.
   again.evidence.draws = std::clamp(how.evidence.draws / 10, 400, how.evidence.draws);
+  again.evidence.patience = 1;
   // Readings that the densities allow are not to fail under a draw of them.
   if (Outliers(how.rows.outliers).kind == Outliers::Kind::error) again.rows.outliers = "missing";
   EstimateOptions single = asked;

@@ -1,74 +1,60 @@
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
 
-#include <array>
-#include <numeric>
-#include <span>
-
-#include "oas/core/sampling.hpp"
-
+#include <algorithm>
 namespace oas::detail {
 
-double EntryPrior::sample(double hits, double visits, Rng& rng) const {
-  if (miss == 0.0) return 1.0;
-  std::array<double, 2> shares;
-  sample_dirichlet(std::array{hit + hits, miss + visits - hits}, shares, rng);
-  return shares[0];
+void GibbsDraws::thin(std::size_t apart, std::size_t warm_up) {
+  if (sweeps.empty()) return;
+  const std::size_t entries = counts.size() / sweeps.size();
+  std::size_t kept = 0;
+  for (std::size_t d = 0; d < sweeps.size(); ++d) {
+    if (sweeps[d] <= warm_up || sweeps[d] % apart != 0) continue;
+    for (std::vector<double>* values : {&transition, &counts}) {
+      std::copy_n(values->data() + d * entries, entries, values->data() + kept * entries);
+    }
+    sweeps[kept++] = sweeps[d];
+  }
+  sweeps.resize(kept);
+  transition.resize(kept * entries);
+  counts.resize(kept * entries);
 }
 
-GibbsChain::GibbsChain(const TransitionLikelihood& rows, double prior, EntryPrior entry_prior,
-                       Rng rng, Rng entry_rng)
+GibbsChain::GibbsChain(const TransitionLikelihood& rows, const TransitionPrior& prior, Rng rng)
     : rows_(rows),
       prior_(prior),
-      entry_prior_(entry_prior),
       rng_(rng),
-      entry_rng_(entry_rng),
       sampler_(rows),
-      counts_(static_cast<std::size_t>(rows.num_states() * rows.num_states() * rows.num_actions()),
-              0.0),
-      transition_(counts_.size()) {
-  draw_transition();
+      counts_(prior.entries(), 0.0),
+      transition_(prior.entries()) {
+  prior_.draw(counts_, transition_, rng_);
 }
 
-GibbsDraws GibbsChain::run(std::size_t keep, const RowsRead& progress) {
-  GibbsDraws draws;
-  draws.counts.assign(counts_.size(), 0.0);
-  draws.never.assign(counts_.size(), 0);
-  draws.always.assign(counts_.size(), 0);
-  draws.transition.reserve(keep * counts_.size());
-  draws.entries.reserve(keep * counts_.size());
-  for (std::size_t sweep = 0; sweep < keep + keep / kWarmUp; ++sweep) {
-    draws.impossible = !sampler_.sample(transition_, rng_, counts_);
-    if (draws.impossible) return draws;
-    draw_transition();
+bool GibbsChain::draw(std::size_t keep, std::size_t apart, const RowsRead& progress) {
+  const std::size_t warm_up = keep / kWarmUp * apart;
+  draws_.thin(apart, warm_up);
+  draws_.transition.reserve(keep * counts_.size());
+  draws_.counts.reserve(keep * counts_.size());
+  while (sweeps_ < warm_up + keep * apart) {
+    if (!sweep()) return false;
     if (progress) progress(static_cast<std::int64_t>(rows_.rows()));
-    if (sweep < keep / kWarmUp) continue;
-    draws.transition.insert(draws.transition.end(), transition_.begin(), transition_.end());
-    keep_entries(draws);
+    if (sweeps_ <= warm_up || sweeps_ % apart != 0) continue;
+    draws_.transition.insert(draws_.transition.end(), transition_.begin(), transition_.end());
+    draws_.counts.insert(draws_.counts.end(), counts_.begin(), counts_.end());
+    draws_.sweeps.push_back(sweeps_);
   }
-  return draws;
+  return true;
 }
 
-void GibbsChain::draw_transition() {
-  const auto states = static_cast<std::size_t>(rows_.num_states());
-  std::vector<double> concentration(states);
-  for (std::size_t first = 0; first < counts_.size(); first += states) {
-    for (std::size_t j = 0; j < states; ++j) concentration[j] = prior_ + counts_[first + j];
-    sample_dirichlet(concentration, std::span(transition_).subspan(first, states), rng_);
+bool GibbsChain::sweep() {
+  bool possible = sampler_.sample(transition_, rng_, counts_);
+  if (!possible && sweeps_ == 0) {
+    // A sparse prior draws probabilities that are 0 to the machine. Any start will do.
+    possible = sampler_.sample(prior_.mean().values(), rng_, counts_);
   }
-}
-
-void GibbsChain::keep_entries(GibbsDraws& draws) {
-  const auto states = static_cast<std::size_t>(rows_.num_states());
-  for (std::size_t first = 0; first < counts_.size(); first += states) {
-    const auto row = std::span(counts_).subspan(first, states);
-    const double visits = std::accumulate(row.begin(), row.end(), 0.0);
-    for (std::size_t e = first; e < first + states; ++e) {
-      draws.counts[e] += counts_[e];
-      draws.never[e] += static_cast<int>(counts_[e] == 0.0);
-      draws.always[e] += static_cast<int>(counts_[e] == visits);
-      draws.entries.push_back(entry_prior_.sample(counts_[e], visits, entry_rng_));
-    }
-  }
+  if (!possible) return false;
+  prior_.draw(counts_, transition_, rng_);
+  ++sweeps_;
+  return true;
 }
 
 }  // namespace oas::detail

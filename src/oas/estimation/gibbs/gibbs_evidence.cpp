@@ -1,11 +1,17 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <string_view>
 
 #include "oas/core/quantile.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/error_bars/confidence_region.hpp"
+#include "oas/estimation/gibbs/entry_draws.hpp"
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
+#include "oas/estimation/gibbs/posterior_draws.hpp"
+#include "oas/estimation/gibbs/transition_prior.hpp"
 #include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "oas/sensors/soft_features.hpp"
@@ -14,96 +20,22 @@ namespace oas::detail {
 
 namespace {
 
-constexpr int kChains = 4;
+constexpr std::size_t kChains = 4;
 constexpr std::size_t kDrawsToKeep = 200;  // in the estimate, for what is computed from it
 constexpr double kApart = 1.1;             // R-hat of chains that have not met
 constexpr double kOneVisit = 1.0;          // of a row: what it takes to be determined
 constexpr double kPoorDeviation = 0.05;    // of an entry, below which a row is determined anyhow
+constexpr std::string_view kNotDetermined = "is not determined";
 constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
 constexpr std::uint64_t kEntriesOfChain = std::uint64_t{1} << 55;  // within them
-
-// Draws of all chains, seen entry by entry.
-class Posterior {
- public:
-  Posterior(const std::vector<GibbsDraws>& chains, std::vector<double> GibbsDraws::*which)
-      : entries_(chains.front().counts.size()) {
-    for (const GibbsDraws& chain : chains) {
-      values_.insert(values_.end(), (chain.*which).begin(), (chain.*which).end());
-    }
-    num_draws_ = values_.size() / entries_;
-  }
-
-  [[nodiscard]] std::size_t size() const { return num_draws_; }
-
-  // Some of the draws, far apart.
-  [[nodiscard]] std::vector<double> some(std::size_t count) const {
-    count = std::min(count, num_draws_);
-    std::vector<double> result;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double* first = values_.data() + (i * num_draws_ / count) * entries_;
-      result.insert(result.end(), first, first + entries_);
-    }
-    return result;
-  }
-
-  // All draws of an entry, ascending.
-  void sort(std::size_t entry, std::vector<double>& out) const {
-    out.resize(num_draws_);
-    for (std::size_t d = 0; d < num_draws_; ++d) out[d] = value(d, entry);
-    std::sort(out.begin(), out.end());
-  }
-
-  [[nodiscard]] double mean(std::size_t entry) const { return mean_of(entry, 0, num_draws_); }
-  [[nodiscard]] double variance(std::size_t entry) const {
-    return variance_of(entry, 0, num_draws_);
-  }
-  // Split R-hat (Gelman and others 2013): the spread over halves of chains and the spread within.
-  // Near 1 where all of them draw from the same distribution.
-  [[nodiscard]] double disagreement(std::size_t entry) const {
-    constexpr std::size_t kParts = 2 * kChains;
-    const std::size_t length = num_draws_ / kParts;
-    double within = 0.0;
-    std::vector<double> means;
-    for (std::size_t part = 0; part < kParts; ++part) {
-      within += variance_of(entry, part * length, length) / kParts;
-      means.push_back(mean_of(entry, part * length, length));
-    }
-    const double centre = std::accumulate(means.begin(), means.end(), 0.0) / kParts;
-    double between = 0.0;
-    for (const double mean : means) between += (mean - centre) * (mean - centre) / (kParts - 1);
-    return within > 0.0 ? std::sqrt(1.0 - 1.0 / static_cast<double>(length) + between / within)
-                        : 1.0;
-  }
-
- private:
-  [[nodiscard]] double value(std::size_t draw, std::size_t entry) const {
-    return values_[draw * entries_ + entry];
-  }
-  [[nodiscard]] double mean_of(std::size_t entry, std::size_t first, std::size_t count) const {
-    double sum = 0.0;
-    for (std::size_t d = first; d < first + count; ++d) sum += value(d, entry);
-    return sum / static_cast<double>(count);
-  }
-  [[nodiscard]] double variance_of(std::size_t entry, std::size_t first, std::size_t count) const {
-    const double mean = mean_of(entry, first, count);
-    double sum = 0.0;
-    for (std::size_t d = first; d < first + count; ++d) {
-      sum += (value(d, entry) - mean) * (value(d, entry) - mean);
-    }
-    return sum / static_cast<double>(count - 1);
-  }
-
-  std::size_t entries_;
-  std::size_t num_draws_ = 0;
-  std::vector<double> values_;  // [draw][entry]
-};
 
 // Standard errors, and intervals between two quantiles. Draws never lie on a bound, the truth
 // may: an interval reaches to 0 where more paths than are left out above it have no such
 // transition, and to 1 where as many have no other.
-void set_entry_errors(const std::vector<GibbsDraws>& chains, TransitionEstimate& estimate) {
-  const Posterior posterior(chains, &GibbsDraws::entries);
-  const std::size_t entries = chains.front().counts.size();
+void set_entry_errors(const EntryDraws& draws, const TransitionPrior& prior,
+                      TransitionEstimate& estimate) {
+  const PosteriorDraws posterior = draws.posterior();
+  const std::size_t entries = draws.size();
   const double out = 0.5 * (1.0 - estimate.confidence);
   const double many = out * static_cast<double>(posterior.size());
   estimate.standard_error.resize(entries);
@@ -111,37 +43,81 @@ void set_entry_errors(const std::vector<GibbsDraws>& chains, TransitionEstimate&
   estimate.upper.resize(entries);
   std::vector<double> sorted;
   for (std::size_t e = 0; e < entries; ++e) {
-    int never = 0;
-    int always = 0;
-    for (const GibbsDraws& chain : chains) {
-      never += chain.never[e];
-      always += chain.always[e];
+    if (!prior.is_free(e)) {
+      estimate.standard_error[e] = 0.0;
+      estimate.lower[e] = estimate.upper[e] = prior.fixed_value(e);
+      continue;
     }
+    const bool zero = draws.never[e] > many;
+    const bool one = draws.always[e] > many;
     posterior.sort(e, sorted);
     estimate.standard_error[e] = std::sqrt(posterior.variance(e));
-    estimate.lower[e] = never > many ? 0.0 : sorted_quantile(sorted, out);
-    estimate.upper[e] = always > many ? 1.0 : sorted_quantile(sorted, 1.0 - out);
+    estimate.lower[e] = zero ? 0.0 : sorted_quantile(sorted, out);
+    const double most = prior.mass_left(e / prior.states());
+    estimate.upper[e] = one ? most : sorted_quantile(sorted, 1.0 - out);
   }
 }
 
-// Why a row is not determined; null: it is. An entry of mean m and variance v is known as if
-// m (1 - m) / v - 1 transitions had been seen, those of the prior included.
-const char* reason_to_flag(const Posterior& posterior, std::size_t row, std::size_t states,
-                           double prior, double visits) {
-  if (visits < kOneVisit) return "it was left less than once: this is the prior";
-  const double known_at_first = prior * static_cast<double>(states);
-  for (std::size_t e = row * states; e < (row + 1) * states; ++e) {
-    if (posterior.disagreement(e) > kApart) {
-      return "the chains that drew it have not met; take more draws";
-    }
-    const double mean = posterior.mean(e);
-    const double variance = posterior.variance(e);
-    if (variance > kPoorDeviation * kPoorDeviation &&
-        mean * (1.0 - mean) / variance - 1.0 < known_at_first + kOneVisit) {
-      return "the log says less about it than one visit would";
+// The regions know errors of any size; what is fixed and what is left bounds them.
+void bound_region(const TransitionPrior& prior, ConfidenceRegion& region) {
+  for (std::size_t e = 0; e < region.lower.size(); ++e) {
+    if (prior.is_free(e)) {
+      region.upper[e] = std::min(region.upper[e], prior.mass_left(e / prior.states()));
+    } else {
+      region.lower[e] = region.upper[e] = prior.fixed_value(e);
     }
   }
-  return nullptr;
+}
+
+// Draws of T of all chains.
+PosteriorDraws transitions_of(const std::vector<GibbsChain>& chains, std::size_t entries) {
+  std::vector<std::span<const double>> draws;
+  for (const GibbsChain& chain : chains) draws.emplace_back(chain.draws().transition);
+  return {std::move(draws), entries};
+}
+
+// [row]: mean number of transitions on the paths that tell the row.
+std::vector<double> telling_visits(const std::vector<GibbsChain>& chains,
+                                   const TransitionPrior& prior) {
+  std::vector<double> visits(prior.rows(), 0.0);
+  std::vector<double> pooled(prior.entries());
+  double draws = 0.0;
+  for (const GibbsChain& chain : chains) {
+    const std::span<const double> counts(chain.draws().counts);
+    for (std::size_t first = 0; first < counts.size(); first += prior.entries()) {
+      prior.pool(counts.subspan(first, prior.entries()), pooled);
+      for (std::size_t e = 0; e < pooled.size(); ++e) visits[e / prior.states()] += pooled[e];
+      ++draws;
+    }
+  }
+  for (std::size_t row = 0; row < visits.size(); ++row) {
+    visits[row] = prior.leader(row) == row ? visits[row] / draws : visits[prior.leader(row)];
+  }
+  return visits;
+}
+
+// Whether the chains draw the row from the same distribution.
+bool agree(const PosteriorDraws& posterior, const TransitionPrior& prior, std::size_t row) {
+  for (std::size_t e = row * prior.states(); e < (row + 1) * prior.states(); ++e) {
+    if (prior.is_free(e) && posterior.disagreement(e) > kApart) return false;
+  }
+  return true;
+}
+
+// Whether the log says less about a row than one visit would. A share of mean m and variance v is
+// known as if m (1 - m) / v - 1 transitions had been seen, those of the prior included.
+bool is_poor(const PosteriorDraws& posterior, const TransitionPrior& prior, std::size_t row) {
+  for (std::size_t e = row * prior.states(); e < (row + 1) * prior.states(); ++e) {
+    if (!prior.is_free(e)) continue;
+    const double mass = prior.mass_left(row);
+    const double mean = posterior.mean(e) / mass;
+    const double variance = posterior.variance(e) / (mass * mass);
+    if (variance > kPoorDeviation * kPoorDeviation &&
+        mean * (1.0 - mean) / variance - 1.0 < prior.weight(row) + kOneVisit) {
+      return true;
+    }
+  }
+  return false;
 }
 
 class GibbsBody final : public EvidenceBody {
@@ -185,18 +161,12 @@ class GibbsBody final : public EvidenceBody {
     const auto* continuous = std::get_if<ContinuousPomdp>(model_.get());
     return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(*model_);
   }
-  [[nodiscard]] double prior() const {
-    return options_.concentration.value_or(1.0 / chain().num_states());
-  }
-  // That of rows, seen from one entry, if the user asked for it. By default that of rows is for
-  // drawing rows, sparse however many states there are, and would be far too sure that what was
-  // not seen is 0; an entry by itself has Jeffreys' prior.
-  [[nodiscard]] EntryPrior entry_prior() const {
-    const int others = chain().num_states() - 1;
-    if (options_.concentration) return {*options_.concentration, *options_.concentration * others};
-    return {0.5, others > 0 ? 0.5 : 0.0};
-  }
-  [[nodiscard]] std::vector<GibbsDraws> draw(const EstimateOptions& options) const;
+  [[nodiscard]] std::vector<GibbsChain> draw(const TransitionPrior& prior,
+                                             const EstimateOptions& options) const;
+  [[nodiscard]] EntryDraws draw_entries(const std::vector<GibbsChain>& chains,
+                                        const TransitionPrior& prior) const;
+  void flag_rows(const std::vector<GibbsChain>& chains, const TransitionPrior& prior,
+                 TransitionEstimate& estimate) const;
   void set_alpha(TransitionEstimate& estimate) const;
 
   const EstimatorInfo& info_;
@@ -205,20 +175,75 @@ class GibbsBody final : public EvidenceBody {
   RowLikelihood rows_;
 };
 
-std::vector<GibbsDraws> GibbsBody::draw(const EstimateOptions& options) const {
-  std::vector<GibbsDraws> chains(kChains);
+// Chains that are far from each other go on, up to the user's patience.
+std::vector<GibbsChain> GibbsBody::draw(const TransitionPrior& prior,
+                                        const EstimateOptions& options) const {
   const auto keep = static_cast<std::size_t>(options_.draws) / kChains;
-  parallel_for(kChains, options.parallelism, [&](std::size_t c) {
-    const std::uint64_t first = c * kDrawsOfChain;
-    GibbsChain chain(rows_.stored(), prior(), entry_prior(), Rng(options_.stream, first),
-                     Rng(options_.stream, first + kEntriesOfChain));
-    chains[c] = chain.run(keep, options.progress);
-  });
-  if (chains.front().impossible) {
-    rows_.require_possible(TransitionModel::uniform(chain().num_states(), chain().num_actions()),
-                           kAnyTransition, options.parallelism);
+  const auto patience = static_cast<std::size_t>(options_.patience);
+  std::vector<GibbsChain> chains;
+  chains.reserve(kChains);
+  for (std::size_t c = 0; c < kChains; ++c) {
+    chains.emplace_back(rows_.stored(), prior, Rng(options_.stream, c * kDrawsOfChain));
   }
-  return chains;
+  const auto met = [&] {
+    const PosteriorDraws posterior = transitions_of(chains, prior.entries());
+    const std::vector<double> visits = telling_visits(chains, prior);
+    for (std::size_t row = 0; row < prior.rows(); ++row) {
+      if (visits[row] >= kOneVisit && !agree(posterior, prior, row)) return false;
+    }
+    return true;
+  };
+  for (std::size_t apart = 1;; apart *= 2) {
+    std::array<char, kChains> possible;
+    parallel_for(kChains, options.parallelism, [&](std::size_t c) {
+      possible[c] = static_cast<char>(chains[c].draw(keep, apart, options.progress));
+    });
+    if (std::find(possible.begin(), possible.end(), 0) != possible.end()) {
+      rows_.require_possible(prior.mean(),
+                             options.structure.empty() ? kAnyTransition : kAllowedTransition,
+                             options.parallelism);
+      throw_invalid_argument("the paths of these rows are too unlikely to be drawn");
+    }
+    if (2 * apart > patience || met()) return chains;
+  }
+}
+
+EntryDraws GibbsBody::draw_entries(const std::vector<GibbsChain>& chains,
+                                   const TransitionPrior& prior) const {
+  EntryDraws entries(prior);
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    entries.add(chains[c].draws(), prior,
+                Rng(options_.stream, c * kDrawsOfChain + kEntriesOfChain));
+  }
+  return entries;
+}
+
+void GibbsBody::flag_rows(const std::vector<GibbsChain>& chains, const TransitionPrior& prior,
+                          TransitionEstimate& estimate) const {
+  const PosteriorDraws posterior = transitions_of(chains, prior.entries());
+  const std::vector<double> visits = telling_visits(chains, prior);
+  const auto flag = [&](std::size_t row, std::string_view what, std::string reason) {
+    const Action action{static_cast<int>(row / prior.states())};
+    const State state{static_cast<int>(row % prior.states())};
+    estimate.warnings.push_back(fmt::format("row ({}, {}) {}: {}", chain().actions()[action],
+                                            chain().states()[state], what, reason));
+    estimate.flag(action, state, std::move(reason));
+  };
+  for (std::size_t row = 0; row < prior.rows(); ++row) {
+    if (prior.mass_left(row) == 0.0) continue;
+    if (visits[row] < kOneVisit) {
+      flag(row, kNotDetermined, "it was left less than once: this is the prior");
+    } else if (!agree(posterior, prior, row)) {
+      flag(row, "has not settled",
+           fmt::format("the chains that drew it still disagree after {} sweeps each; --patience "
+                       "or --draws takes more",
+                       chains.front().sweeps()));
+      estimate.flagged.back().settled = false;
+    } else if (is_poor(posterior, prior, row)) {
+      flag(row, kNotDetermined, "the log says less about it than one visit would");
+    }
+  }
+  estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
 }
 
 void GibbsBody::set_alpha(TransitionEstimate& estimate) const {
@@ -235,45 +260,38 @@ void GibbsBody::set_alpha(TransitionEstimate& estimate) const {
 TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
   const TransitionLikelihood& rows = rows_.stored();
   OAS_REQUIRE(rows.rows() > 0, "the log has no row; at least one is needed");
-  const std::vector<GibbsDraws> chains = draw(options);
-  const auto states = static_cast<std::size_t>(rows.num_states());
-  const std::size_t entries = chains.front().counts.size();
-  const Posterior posterior(chains, &GibbsDraws::transition);
+  const TransitionPrior prior(rows.num_states(), rows.num_actions(), options.structure,
+                              options_.concentration);
+  const std::vector<GibbsChain> chains = draw(prior, options);
+  const EntryDraws entries = draw_entries(chains, prior);
+  const PosteriorDraws posterior = transitions_of(chains, prior.entries());
 
   TransitionEstimate estimate;
   estimate.estimator = info_.name;
   estimate.confidence = options.confidence;
   estimate.num_batches = static_cast<int>(posterior.size());
-  estimate.passes = (options_.draws + options_.draws / GibbsChain::kWarmUp) / kChains * kChains;
+  estimate.passes = static_cast<int>(chains.size() * chains.front().sweeps());
   estimate.pairs = rows.transitions();
   estimate.rows = static_cast<std::int64_t>(rows.rows());
   estimate.runs = runs();
   estimate.missing = static_cast<std::int64_t>(rows.missing());
   set_alpha(estimate);
-  std::vector<double> means(entries);
-  for (std::size_t e = 0; e < entries; ++e) means[e] = posterior.mean(e);
-  estimate.draws = posterior.some(kDrawsToKeep);
-  set_entry_errors(chains, estimate);
-  estimate.visits.assign(entries / states, 0.0);
-  for (const GibbsDraws& chain : chains) {
-    for (std::size_t e = 0; e < entries; ++e) {
-      estimate.visits[e / states] += chain.counts[e] / static_cast<double>(posterior.size());
-    }
+  std::vector<double> means(entries.size());
+  for (std::size_t e = 0; e < means.size(); ++e) {
+    means[e] = prior.is_free(e) ? posterior.mean(e) : prior.fixed_value(e);
   }
-  estimate.clipped.assign(estimate.visits.size(), 0.0);
   estimate.transition = TransitionModel(rows.num_states(), rows.num_actions(), std::move(means));
-  for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
-    const char* reason = reason_to_flag(posterior, row, states, prior(), estimate.visits[row]);
-    if (reason == nullptr) continue;
-    const Action action{static_cast<int>(row / states)};
-    const State state{static_cast<int>(row % states)};
-    estimate.flag(action, state, reason);
-    estimate.warnings.push_back(fmt::format("row ({}, {}) is not determined: {}",
-                                            chain().actions()[action], chain().states()[state],
-                                            reason));
-  }
-  estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
-  if (options.error_bars) add_bonferroni_regions(estimate.transition.values(), estimate);
+  estimate.draws = posterior.some(kDrawsToKeep);
+  set_entry_errors(entries, prior, estimate);
+  estimate.visits = entries.visits;
+  for (double& visits : estimate.visits) visits /= static_cast<double>(posterior.size());
+  estimate.clipped.assign(estimate.visits.size(), 0.0);
+  flag_rows(chains, prior, estimate);
+  if (!options.structure.empty()) estimate.structure = options.structure.brief();
+  if (!options.error_bars) return estimate;
+  add_bonferroni_regions(estimate.transition.values(), estimate);
+  bound_region(prior, estimate.row_region);
+  bound_region(prior, estimate.joint_region);
   return estimate;
 }
 

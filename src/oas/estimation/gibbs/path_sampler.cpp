@@ -19,7 +19,6 @@ PathSampler::PathSampler(const TransitionLikelihood& rows)
       shift_(rows.timing() == Timing::after ? 1 : 0),
       columns_(states_ * states_ * static_cast<std::size_t>(rows.num_actions())),
       block_(kStatesOfBlock * states_),
-      belief_(states_),
       weights_(states_) {}
 
 bool PathSampler::sample(std::span<const double> transition, Rng& rng, std::span<double> counts) {
@@ -70,24 +69,29 @@ bool PathSampler::filter(const Chain& chain, std::size_t k, const double* before
   return true;
 }
 
-// Forward once for the belief before each block of states; then, from the last block to the first,
-// forward once more within the block and backward drawing states.
+// Forward once; the beliefs before each block of states are kept, and all of the last block. Then,
+// from the last block to the first, forward once more within the block, unless its beliefs are
+// still there, and backward drawing states.
 bool PathSampler::sample_run(const Chain& chain, Rng& rng, std::span<double> counts) {
   const std::size_t blocks = (chain.states + kStatesOfBlock - 1) / kStatesOfBlock;
   checkpoints_.resize(blocks * states_);
+  const double* before = block_.data();
   for (std::size_t k = 0; k < chain.states; ++k) {
     if (k % kStatesOfBlock == 0) {
-      std::copy_n(belief_.begin(), states_, checkpoints_.data() + k / kStatesOfBlock * states_);
+      double* const checkpoint = checkpoints_.data() + k / kStatesOfBlock * states_;
+      std::copy_n(before, states_, checkpoint);
+      before = checkpoint;
     }
-    if (!filter(chain, k, belief_.data(), weights_.data())) return false;
-    belief_.swap(weights_);
+    double* const now = block_.data() + k % kStatesOfBlock * states_;
+    if (!filter(chain, k, before, now)) return false;
+    before = now;
   }
   std::size_t next = 0;
   for (std::size_t b = blocks; b-- > 0;) {
     const std::size_t first = b * kStatesOfBlock;
     const std::size_t end = std::min(first + kStatesOfBlock, chain.states);
-    const double* before = checkpoints_.data() + b * states_;
-    for (std::size_t k = first; k < end; ++k) {
+    before = checkpoints_.data() + b * states_;
+    for (std::size_t k = first; k < end && b + 1 < blocks; ++k) {
       double* const now = block_.data() + (k - first) * states_;
       static_cast<void>(filter(chain, k, before, now));  // it was possible before
       before = now;

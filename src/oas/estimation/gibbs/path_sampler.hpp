@@ -11,7 +11,7 @@ namespace oas {
 
 /// Draws the hidden states of all rows from their exact distribution given a transition model:
 /// forward filter, backward sample (Scott 2002, with an action per transition). O(S²) per row; the
-/// filter is run twice, so that memory does not grow with the length of a run.
+/// filter is run twice over long runs, so that memory does not grow with their length.
 class PathSampler {
  public:
   /// `rows` must outlive it and stay as they are.
@@ -47,7 +47,6 @@ class PathSampler {
   std::vector<double> columns_;      // [a][s'][s]: T
   std::vector<double> checkpoints_;  // [block][s]: belief in the state before it
   std::vector<double> block_;        // [state][s]: beliefs of one block
-  std::vector<double> belief_;
   std::vector<double> weights_;
 };
 

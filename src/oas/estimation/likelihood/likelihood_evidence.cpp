@@ -257,8 +257,7 @@ TransitionEstimate LikelihoodBody::estimate(const EstimateOptions& options) cons
   const TransitionModel uniform = TransitionModel::uniform(judge.num_states(), judge.num_actions());
   if (!options.structure.empty()) {
     rows_.require_possible(options.structure.expand(options.structure.reduce(uniform)),
-                           "with the zeros and fixed entries of the structure",
-                           options.parallelism);
+                           kAllowedTransition, options.parallelism);
   } else if (std::find(judge.start().begin(), judge.start().end(), 0.0) != judge.start().end()) {
     rows_.require_possible(uniform, kAnyTransition, options.parallelism);
   }

@@ -21,6 +21,9 @@ namespace oas {
 
 /// Why a row that has probability 0 under a transition model without zeros cannot happen.
 inline constexpr std::string_view kAnyTransition = "whatever the dynamics: the start rules it out";
+/// And under one without other zeros than those of a structure.
+inline constexpr std::string_view kAllowedTransition =
+    "with the zeros and fixed entries of the structure";
 
 /// The likelihood of rows as they come. They are kept in memory, 1 to 4 bytes each, with
 /// real-valued observations 8 (S + 2) or so, as long as they fit; beyond, their source is read
