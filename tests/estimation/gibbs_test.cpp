@@ -231,7 +231,7 @@ TEST(Gibbs, FlagsWhatTheLogDoesNotTell) {
   std::vector<Trajectory> runs(1);
   ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(2000, runs[0]);
   for (Action& action : runs[0].actions) action = Action{0};
-  const TransitionEstimate found = gibbs(model, runs, 2000);
+  const TransitionEstimate found = gibbs(model, runs, 2000, 1, {}, 1);
   std::vector<int> flagged;
   for (const FlaggedRow& row : found.flagged) {
     flagged.push_back(row.action.value() * 3 + row.state.value());
