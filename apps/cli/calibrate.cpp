@@ -304,10 +304,11 @@ void add_calibrate(CLI::App& app) {
                  "I confirm: sensors depend on the action, and no action was chosen from the "
                  "observation of its own row")
       ->excludes(same);
-  verb->add_option("--family", options->family,
-                   "Readings are numbers; fit densities of this family: auto (the default where "
-                   "the model or the columns say that they are numbers), normal, log-normal, "
-                   "gamma, mixture, kernel, one for each component (normal+gamma), joint-normal");
+  verb->add_option(
+      "--family", options->family,
+      "Readings are numbers; fit densities of this family: auto (the default where "
+      "the model or the columns say that they are numbers), normal, log-normal, "
+      "gamma, poisson, mixture, kernel, one for each component (normal+gamma), joint-normal");
   verb->add_flag("--by-action", options->densities.by_action,
                  "A density for each action; default: one for all of them");
   add_whole_number<int>(*verb, "--draws", options->densities.draws, {20, 1000},

@@ -72,6 +72,23 @@ NamedSet set_of(const std::string& name, const Pomdp& model, const Uncertainty& 
   return {std::move(set), std::move(text)};
 }
 
+// The rows of which the set says next to nothing: a promise cannot count on them.
+std::string open_rows(const ConfidenceSet& set) {
+  constexpr double kAnything = 0.9;
+  const Pomdp& model = set.center;
+  std::vector<std::string> rows;
+  for (std::size_t i = 0; i < set.radius.size(); ++i) {
+    if (set.radius[i] < kAnything) continue;
+    const auto states = static_cast<std::size_t>(model.num_states());
+    rows.push_back(fmt::format("({}, {})", model.actions()[static_cast<int>(i / states)],
+                               model.states()[static_cast<int>(i % states)]));
+  }
+  if (rows.empty()) return "";
+  return fmt::format(
+      "  rows that may be nearly anything in the set, which the promise has to fear: {}\n",
+      fmt::join(rows, ", "));
+}
+
 Json robust_json(const std::string& name, const RobustPlan& plan, const NamedSet& named) {
   return {{"model", name},
           {"promise", plan.worst.promise},
@@ -144,6 +161,7 @@ void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& 
       name, plan.worst.promise, plan.worst.attained, named.text, plan.graph.num_nodes(),
       start_of_graph(0, plan.graph.first, model.observations()), plan.made_for, plan.candidates,
       name, plan.center_gain, plan.plain_center_gain, plan.plain_promise);
+  text += open_rows(named.set);
   if (!output.empty()) text += fmt::format("{}: written\n", output);
   print(common, text);
 }

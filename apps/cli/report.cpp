@@ -45,6 +45,9 @@ void run_report(const ReportArguments& given) {
   if (question.schedule.empty() && !options.reach.empty()) question.schedule = {Action{0}};
   question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
   if (!options.plan.empty()) {
+    OAS_REQUIRE(!options.plan.ends_with(".pg"),
+                "--plan {}: a policy graph; the page shows plans of oas plan (.json)",
+                options.plan);
     report.plan = read_plan(options.plan);
     OAS_REQUIRE(report.plan->model.num_states() == model.num_states(),
                 "{}: a plan for {}; {} has {} states", options.plan, report.plan->model.brief(),

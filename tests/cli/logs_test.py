@@ -134,6 +134,15 @@ class Fleets(CliCase):
         known = self.good_json("estimate", *read, "--known-states")
         plain = self.good_json("estimate", *read)
         self.assertLess(known["log_likelihood"], plain["log_likelihood"])  # more is to be explained
+        drawn = self.good_json("estimate", *read, "--known-states", "--estimator", "gibbs",
+                               "--draws", 100)
+        self.assertEqual(known["alpha"], plain["alpha"])
+        self.assertEqual(drawn["alpha"], plain["alpha"])
+        noticed = self.good_json("estimate", *read, "--known-states", "--noticed", 1)
+        self.assertNotEqual(known["log_likelihood"], noticed["log_likelihood"])
+        self.bad("estimate", *read, "--known-states", "--noticed", "nosuch",
+                 says=["noticed", "'nosuch'"])
+        self.bad("filter", *read, "--noticed", 1, "-o", "b.csv", says=["noticed", "known states"])
         for name in ("oas-overlap", "oas", "spectral", "particle"):
             self.bad("estimate", *read, "--known-states", "--estimator", name,
                      says=["--known-states", "oas-ml"])

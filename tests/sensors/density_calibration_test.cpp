@@ -60,6 +60,8 @@ TEST(DensityCalibration, ChoosesTheFamilyOfTheSensor) {
   EXPECT_EQ(chosen(Density::gaussian(0, 1), Density::gaussian(2, 1)), "normal");
   EXPECT_EQ(chosen(Density::lognormal(0, 0.8), Density::lognormal(1, 0.8)), "log-normal");
   EXPECT_EQ(chosen(Density::gamma(1.2, 1), Density::gamma(3, 1)), "gamma");
+  EXPECT_EQ(chosen(Density::poisson(0.5), Density::poisson(4)), "poisson");
+  EXPECT_EQ(chosen(Density::poisson(1e-9), Density::poisson(2)), "poisson");  // all 0, then
   const Density two =
       Density::mixture({0.5, 0.5}, {Density::gaussian(-3, 0.6), Density::gaussian(3, 0.6)});
   EXPECT_EQ(chosen(two, Density::gaussian(0, 1)), "mixture");

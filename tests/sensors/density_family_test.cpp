@@ -125,6 +125,7 @@ TEST(DensityFamily, DrawsSpreadAsEstimatesDo) {
   const auto sample = draws_of(truth, 120, 9);
   const double expected = 1.5 / std::sqrt(120.0);
   for (const DensityFamily family : kDensityFamilies) {
+    if (family == DensityFamily::poisson) continue;  // of counts; below
     const Density fitted = fit_density(family, sample, 0.0);
     constexpr int kDraws = 400;
     double sum = 0.0;
@@ -160,6 +161,38 @@ TEST(DensityFamily, NormalsAreDrawnFromTheirPosterior) {
   const double expected = fitted.parameters()[1] * fitted.parameters()[1] * 7.0 / 5.0;
   EXPECT_NEAR(variance, expected, 0.1 * expected);
   EXPECT_NEAR(square, expected / 8.0, 0.1 * expected / 8.0);
+}
+
+TEST(DensityFamily, CountsHaveTheirMean) {
+  EXPECT_EQ(fit_density(DensityFamily::poisson, std::vector{0.0, 3.0, 1.0, 0.0, 4.0}, 1.0),
+            Density::poisson(1.6));
+  const std::vector<double> none(10, 0.0);
+  EXPECT_FALSE(fault_of_sample(DensityFamily::poisson, none));
+  EXPECT_EQ(fit_density(DensityFamily::poisson, none, 0.0), Density::poisson(0.05));
+  for (const double wrong : {-1.0, 0.5, 1e300 * 1e10}) {
+    const auto fault =
+        fault_of_sample(DensityFamily::poisson, std::vector{1.0, 2.0, wrong, 2.0, 1.0});
+    ASSERT_TRUE(fault) << wrong;
+    EXPECT_EQ(fault->reading, 2U);
+    EXPECT_THAT(fault->message, HasSubstr("is no count"));
+  }
+  // Drawn means spread as posterior means do, Gamma(Σx + 1/2)/n.
+  const std::vector<double> sample = draws_of(Density::poisson(3.0), 200, 11);
+  const Density fitted = fit_density(DensityFamily::poisson, sample, 1.0);
+  Rng rng({4, 0, Role::test});
+  constexpr int kDraws = 4000;
+  double sum = 0.0;
+  double squares = 0.0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double mean =
+        draw_density(DensityFamily::poisson, fitted, sample, 1.0, rng).parameters()[0];
+    sum += mean;
+    squares += mean * mean;
+  }
+  const double mean = sum / kDraws;
+  const double lambda = fitted.parameters()[0];
+  EXPECT_NEAR(mean, lambda + 0.5 / 200, 5.0 * std::sqrt(lambda / 200 / kDraws));
+  EXPECT_NEAR(squares / kDraws - mean * mean, lambda / 200, 0.12 * lambda / 200);
 }
 
 TEST(DensityFamily, JointNormalsHaveTheCovarianceOfTheSample) {

@@ -19,6 +19,7 @@ constexpr double kTop = 64.0;
 constexpr double kBottom = 58.0;
 constexpr double kRight = 20.0;
 constexpr int kCurvePoints = 160;
+constexpr double kMostCounts = 60.0;
 constexpr std::size_t kMostDrawn = 12;  // random densities behind each curve
 constexpr std::string_view kBar = "#d5dce3";
 constexpr std::string_view kDrawn = "#a9cfe8";
@@ -32,9 +33,21 @@ struct Bin {
   double density;
 };
 
-// Freedman and Diaconis' width, between 6 and 40 bins.
-std::vector<Bin> histogram(std::vector<double> values) {
+// A bar around each count.
+std::vector<Bin> counted(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  std::vector<Bin> bins;
+  for (double k = *low; k <= *high; ++k) bins.push_back({k - 0.5, k + 0.5, 0.0});
+  for (const double x : values) {
+    bins[static_cast<std::size_t>(x - *low)].density += 1.0 / static_cast<double>(values.size());
+  }
+  return bins;
+}
+
+// Freedman and Diaconis' width, between 6 and 40 bins; of counts that are few a bar for each.
+std::vector<Bin> histogram(std::vector<double> values, bool counts) {
   std::sort(values.begin(), values.end());
+  if (counts && values.back() - values.front() <= kMostCounts) return counted(values);
   const auto n = static_cast<double>(values.size());
   const double low = values.front();
   const double range = std::max(values.back() - low, std::numeric_limits<double>::min());
@@ -83,12 +96,13 @@ class Panel {
   void draw(const DensityCalibration& calibration, Action action, State state, int component) {
     const auto c = static_cast<std::size_t>(component);
     const std::vector<Bin> bins =
-        histogram(calibration.readings.component(action, state, component).values);
+        histogram(calibration.readings.component(action, state, component).values,
+                  calibration.sensors(action, state).marginals()[c].discrete());
     const Density& fitted = calibration.sensors(action, state).marginals()[c];
     top_ = 0.0;
     for (const Bin& bin : bins) top_ = std::max(top_, bin.density);
     for (int i = 0; i <= kCurvePoints; ++i) {
-      const double height = fitted(axis_.value(static_cast<double>(i) / kCurvePoints));
+      const double height = height_at(fitted, axis_.value(static_cast<double>(i) / kCurvePoints));
       if (std::isfinite(height)) top_ = std::max(top_, std::min(height, 3.0 * top_));
     }
     top_ *= 1.12;
@@ -112,6 +126,10 @@ class Panel {
   }
 
  private:
+  // Of counts the probability of the nearest one, so that the curve is a stair.
+  static double height_at(const Density& density, double x) {
+    return density(density.discrete() ? std::round(x) : x);
+  }
   [[nodiscard]] Point place(double x, double height) const {
     return {corner_.x + kPanelWidth * std::clamp(axis_.at(x), 0.0, 1.0),
             corner_.y + kPanelHeight * (1.0 - std::clamp(height / top_, 0.0, 1.0))};
@@ -120,7 +138,7 @@ class Panel {
     std::vector<Point> points;
     for (int i = 0; i <= kCurvePoints; ++i) {
       const double x = axis_.value(static_cast<double>(i) / kCurvePoints);
-      points.push_back(place(x, density(x)));
+      points.push_back(place(x, height_at(density, x)));
     }
     svg_.line(points, color, width);
   }

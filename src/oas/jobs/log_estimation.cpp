@@ -5,6 +5,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/error_bars/density_errors.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/estimation/structure_json.hpp"
 #include "oas/jobs/log_bootstrap.hpp"
 #include "oas/jobs/log_sensors.hpp"
@@ -161,6 +162,7 @@ TransitionEstimate estimate_once(const AnyModel& model, std::span<const std::str
       model);
   evidence.read(*source, asked.parallelism);
   TransitionEstimate estimate = evidence.estimate(asked);
+  if (vectors) estimate.alpha = sensor_alphas(*finite);  // likelihoods alone do not tell it
   if (how.bootstrap.active()) bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
   evidence.check(asked, estimate);
   return estimate;

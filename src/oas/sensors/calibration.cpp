@@ -379,7 +379,8 @@ Calibration calibrate(const SensorCounts& counted, const Pomdp& model,
   calibration.dependence = test_action_dependence(counted);
   calibration.unseen = unseen_rows(calibration.counts);
   OAS_REQUIRE(calibration.unseen.empty() || options.prior > 0.0,
-              "(action, state) without any observation: {}; label more rows, or give a prior",
+              "(action, state) without any observation: {}; label more rows, give a prior, or say "
+              "that actions do not matter (--same-for-all-actions)",
               named(calibration.unseen, model));
   calibration.confidence = options.confidence;
   add_sensors(options, calibration);

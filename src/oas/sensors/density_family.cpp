@@ -167,6 +167,8 @@ std::string_view to_string(DensityFamily family) {
       return "log-normal";
     case DensityFamily::gamma:
       return "gamma";
+    case DensityFamily::poisson:
+      return "poisson";
     case DensityFamily::mixture:
       return "mixture";
     case DensityFamily::kernel:
@@ -196,6 +198,18 @@ std::optional<SampleFault> fault_of_sample(DensityFamily family, std::span<const
                                      to_string(family)),
                          static_cast<std::size_t>(found - sample.begin())};
     }
+  }
+  if (family == DensityFamily::poisson) {
+    const auto found = std::find_if(sample.begin(), sample.end(), [](double x) {
+      return !(x >= 0.0 && std::isfinite(x) && x == std::floor(x));
+    });
+    if (found != sample.end()) {
+      return SampleFault{
+          fmt::format("{} is no count, as readings of a poisson density are", *found),
+          static_cast<std::size_t>(found - sample.begin())};
+    }
+    // Nothing may have happened at all; but the same number of events in every row is no chance.
+    if (sample.front() == 0.0 && sd_of(sample) == 0.0) return {};
   }
   // A narrow density is fine, one whose spread is rounding is not.
   const double sd = sd_of(sample);
@@ -227,6 +241,9 @@ Density fit_density(DensityFamily family, std::span<const double> sample, double
     }
     case DensityFamily::gamma:
       return fit_gamma(sample, std::vector<double>(sample.size(), 1.0));
+    case DensityFamily::poisson:
+      return Density::poisson(
+          std::max(squares_of(sample).mean, 0.5 / static_cast<double>(sample.size())));
     case DensityFamily::mixture:
       return detail::fit_normal_mixture(sample, resolution);
     case DensityFamily::kernel:
@@ -248,6 +265,10 @@ Density draw_density(DensityFamily family, const Density& fitted, std::span<cons
     }
     case DensityFamily::gamma:
       return fit_gamma(sample, random_weights(sample.size(), sample.size(), rng));
+    case DensityFamily::poisson: {
+      const double sum = std::accumulate(sample.begin(), sample.end(), 0.0);
+      return Density::poisson(sample_gamma(sum + 0.5, rng) / static_cast<double>(sample.size()));
+    }
     case DensityFamily::mixture:
       return detail::refit_normal_mixture(
           fitted, sample, random_weights(sample.size(), sample.size(), rng), resolution);

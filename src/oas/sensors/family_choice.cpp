@@ -127,9 +127,10 @@ void FamilyChoice::read_wish(const std::string& family) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "auto") continue;
     wish_[i] = family_named(names[i]);
-    OAS_REQUIRE(wish_[i].has_value(),
-                "family '{}' is none of auto, normal, log-normal, gamma, mixture, kernel, {}",
-                names[i], kJoint);
+    OAS_REQUIRE(
+        wish_[i].has_value(),
+        "family '{}' is none of auto, normal, log-normal, gamma, poisson, mixture, kernel, {}",
+        names[i], kJoint);
   }
 }
 
@@ -150,6 +151,13 @@ void FamilyChoice::fail(const Sample& sample, int i, const SampleFault& fault) c
   }
   const ReadingPlace& place = sample.group.places[*fault.reading];
   throw ParseError(readings_.files[place.file], place.line, readings_.fields[c], message);
+}
+
+bool FamilyChoice::can_fit(DensityFamily family, int i) const {
+  const auto& samples = samples_[static_cast<std::size_t>(i)];
+  return std::none_of(samples.begin(), samples.end(), [&](const Sample& sample) {
+    return fault_of_sample(family, sample.group.values).has_value();
+  });
 }
 
 void FamilyChoice::require_fit(DensityFamily family, int i) const {
@@ -200,7 +208,8 @@ void FamilyChoice::choose_component(int i, Parallelism parallelism) {
     return;
   }
   constexpr std::size_t kCount = std::size(kDensityFamilies);
-  require_fit(DensityFamily::normal, i);  // what no family can do without
+  // What no family can do without; but counts may all be 0.
+  if (!can_fit(DensityFamily::poisson, i)) require_fit(DensityFamily::normal, i);
   std::vector<HeldOut> held(kCount);
   parallel_for(kCount, parallelism,
                [&](std::size_t f) { held[f] = hold_out(kDensityFamilies[f], i); });

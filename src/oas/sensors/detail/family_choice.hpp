@@ -43,6 +43,7 @@ class FamilyChoice {
   [[nodiscard]] std::vector<double> rows_of_product() const;
   [[nodiscard]] HeldOut hold_out_joint() const;
   void fit();
+  [[nodiscard]] bool can_fit(DensityFamily family, int i) const;
   void require_fit(DensityFamily family, int i) const;
   [[noreturn]] void fail(const Sample& sample, int i, const SampleFault& fault) const;
   [[nodiscard]] std::string name_of(Action action, State state) const;
