@@ -118,9 +118,10 @@ void set_posterior(Plan& plan, const DrawnModels& draws, double confidence, cons
     warn(common, warnings.back());
   }
   const PosteriorValue value = evaluate_over(draws.models, acting.controller, common.parallelism());
-  const DrawnRange range =
-      holding(range_of(value.gains, confidence),
-              evaluate_controller(draws.within.value(), acting.controller).gain);
+  DrawnRange range = range_of(value.gains, confidence);
+  for (const Pomdp& extreme : draws.extremes) {
+    range = holding(range, evaluate_controller(extreme, acting.controller).gain);
+  }
   plan.posterior = PosteriorGain{confidence, static_cast<int>(draws.models.size()), range.mean,
                                  range.lower, range.upper};
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "oas/estimation/estimate_json.hpp"
-#include "oas/estimation/sparsest_dynamics.hpp"
+#include "oas/estimation/extreme_dynamics.hpp"
 
 namespace oas::cli {
 
@@ -21,9 +21,14 @@ std::string DrawnModels::what() const {
 DrawnModels draws_in(const std::string& name, const Pomdp& model) {
   const auto estimate = estimate_in(name);
   if (!estimate) return {};
-  DrawnModels result{drawn_models(model, *estimate), std::nullopt, !estimate->reward.empty(),
+  DrawnModels result{drawn_models(model, *estimate),
+                     {},
+                     !estimate->reward.empty(),
                      !estimate->reward_draws.empty()};
-  if (!result.models.empty()) result.within = model.with_transition(sparsest_dynamics(*estimate));
+  if (result.models.empty()) return result;
+  for (const TransitionModel& transition : extreme_dynamics(*estimate)) {
+    result.extremes.push_back(model.with_transition(transition));
+  }
   return result;
 }
 

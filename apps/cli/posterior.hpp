@@ -15,9 +15,9 @@ namespace oas::cli {
 /// What its log leaves possible.
 struct DrawnModels {
   std::vector<Pomdp> models;  ///< drawn from the posterior; empty: it carries no draws
-  /// With the fewest transitions (sparsest_dynamics): limits hold what happens there, since a draw
-  /// never has a transition that is impossible, and the truth may.
-  std::optional<Pomdp> within;
+  /// With extreme_dynamics(): limits hold what happens there, since a draw never has a transition
+  /// that is impossible, and the truth may. Empty without draws.
+  std::vector<Pomdp> extremes;
   bool learned_rewards = false;  ///< from the log
   bool drawn_rewards = false;    ///< the models have rewards of their own
 

@@ -25,16 +25,20 @@ constexpr int kShownStates = 8;
 struct Answer {
   AskedPolicy policy;
   PolicyAnswer found;
-  std::optional<ControllerValue> within;  // in DrawnModels::within
+  std::vector<ControllerValue> extremes;  // in DrawnModels::extremes
 
   [[nodiscard]] DrawnRange gains(double confidence) const {
-    return holding(range_of(found.drawn.gains, confidence), within->gain);
+    DrawnRange range = range_of(found.drawn.gains, confidence);
+    for (const ControllerValue& value : extremes) range = holding(range, value.gain);
+    return range;
   }
   [[nodiscard]] DrawnRange frequencies(int state, double confidence) const {
-    const auto states = within->frequencies.size();
-    return holding(
-        range_of(found.drawn.frequencies_of(state, static_cast<int>(states)), confidence),
-        within->frequencies[static_cast<std::size_t>(state)]);
+    const auto states = static_cast<int>(found.value.frequencies.size());
+    DrawnRange range = range_of(found.drawn.frequencies_of(state, states), confidence);
+    for (const ControllerValue& value : extremes) {
+      range = holding(range, value.frequencies[static_cast<std::size_t>(state)]);
+    }
+    return range;
   }
 };
 
@@ -49,10 +53,11 @@ Answer answer(AskedPolicy policy, const Pomdp& model, const DrawnModels& draws,
     rule->model = *filter;
     policy.note = "";
   }
-  Answer result{std::move(policy), {}, std::nullopt};
+  Answer result{std::move(policy), {}, {}};
   result.found = answer_about(result.policy, model, draws.models, {}, common.parallelism());
-  if (draws.within) {
-    result.within = answer_about(result.policy, *draws.within, {}, {}, common.parallelism()).value;
+  for (const Pomdp& extreme : draws.extremes) {
+    result.extremes.push_back(
+        answer_about(result.policy, extreme, {}, {}, common.parallelism()).value);
   }
   return result;
 }

@@ -7,7 +7,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimators.hpp"
-#include "oas/estimation/sparsest_dynamics.hpp"
+#include "oas/estimation/extreme_dynamics.hpp"
 
 namespace oas {
 namespace {
@@ -45,17 +45,25 @@ TEST(Estimators, AreFoundByNameOrListed) {
   }
 }
 
-// Entries that may be 0 are, unless nothing would be left of their row.
-TEST(SparsestDynamics, DropsWhatMayNotBeThere) {
+TEST(ExtremeDynamics, HaveWhatMayBeMissingAndStatesThatMayBeForEver) {
   TransitionEstimate estimate;
   estimate.transition = TransitionModel(3, 1, {0.6, 0.3, 0.1, 0.2, 0.3, 0.5, 0.0, 0.0, 1.0});
-  EXPECT_EQ(sparsest_dynamics(estimate), estimate.transition);  // without intervals
+  EXPECT_TRUE(extreme_dynamics(estimate).empty());  // without intervals
+  estimate.visits = {100.0, 0.5, 30.0};
   estimate.lower = {0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.9};
-  const TransitionModel sparse = sparsest_dynamics(estimate);
-  EXPECT_NEAR(sparse(Action{0}, State{0}, State{0}), 2.0 / 3.0, 1e-15);
-  EXPECT_EQ(sparse(Action{0}, State{0}, State{2}), 0.0);
-  EXPECT_THAT(sparse.row(Action{0}, State{1}), testing::ElementsAre(0.2, 0.3, 0.5));
-  EXPECT_THAT(sparse.row(Action{0}, State{2}), testing::ElementsAre(0.0, 0.0, 1.0));
+  estimate.upper = {0.7, 0.4, 0.2, 0.8, 0.8, 0.8, 0.1, 0.1, 1.0};
+  std::vector<TransitionModel> found = extreme_dynamics(estimate);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NEAR(found[0](Action{0}, State{0}, State{0}), 2.0 / 3.0, 1e-15);
+  EXPECT_EQ(found[0](Action{0}, State{0}, State{2}), 0.0);
+  EXPECT_NEAR(found[1].row(Action{0}, State{0})[2], 0.1, 1e-15);  // ten of a hundred visits were seen
+  EXPECT_THAT(found[0].row(Action{0}, State{1}), testing::ElementsAre(0.2, 0.3, 0.5));
+  EXPECT_THAT(found[0].row(Action{0}, State{2}), testing::ElementsAre(0.0, 0.0, 1.0));
+  estimate.upper[4] = 0.95;  // a row of which next to nothing is known may lead nowhere
+  found = extreme_dynamics(estimate);
+  for (const TransitionModel& one : found) {
+    EXPECT_THAT(one.row(Action{0}, State{1}), testing::ElementsAre(0.0, 1.0, 0.0));
+  }
 }
 
 }  // namespace
