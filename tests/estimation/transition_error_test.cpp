@@ -56,7 +56,8 @@ TEST(ExtremeDynamics, HaveWhatMayBeMissingAndStatesThatMayBeForEver) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_NEAR(found[0](Action{0}, State{0}, State{0}), 2.0 / 3.0, 1e-15);
   EXPECT_EQ(found[0](Action{0}, State{0}, State{2}), 0.0);
-  EXPECT_NEAR(found[1].row(Action{0}, State{0})[2], 0.1, 1e-15);  // ten of a hundred visits were seen
+  // Ten of a hundred visits were seen.
+  EXPECT_NEAR(found[1].row(Action{0}, State{0})[2], 0.1, 1e-15);
   EXPECT_THAT(found[0].row(Action{0}, State{1}), testing::ElementsAre(0.2, 0.3, 0.5));
   EXPECT_THAT(found[0].row(Action{0}, State{2}), testing::ElementsAre(0.0, 0.0, 1.0));
   estimate.upper[4] = 0.95;  // a row of which next to nothing is known may lead nowhere
