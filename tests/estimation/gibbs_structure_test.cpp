@@ -5,39 +5,27 @@
 #include <string>
 #include <vector>
 
+#include "estimation/gibbs_support.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "path_enumeration.hpp"
-#include "support/random_models.hpp"
 
 /// The estimator `gibbs` within a structure: zeros, other fixed entries, equal rows.
 namespace oas {
 namespace {
 
-Pomdp model_of(Timing timing) {
-  test::RandomModelOptions options;
-  options.num_states = 3;
-  options.num_actions = 2;
-  options.num_observations = 3;
-  options.timing = timing;
-  return test::random_model(options, 5);
-}
+Pomdp model_of(Timing timing) { return test::small_model(3, timing); }
 
 TransitionEstimate estimate(const Pomdp& model, const std::vector<Trajectory>& runs,
                             const TransitionStructure& structure, int draws) {
   EvidenceOptions settings;
   settings.draws = draws;
-  Evidence evidence = make_evidence("gibbs", model, settings);
-  for (const Trajectory& run : runs) {
-    evidence.start_run();
-    evidence.add(run);
-  }
   EstimateOptions options;
   options.parallelism = {1};
   options.structure = structure;
-  return evidence.estimate(options);
+  return test::gibbs_estimate(model, runs, settings, options);
 }
 
 // The last state is for ever, the first never leads there, under the second action it stays with a

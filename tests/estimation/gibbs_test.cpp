@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "estimation/gibbs_support.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
@@ -24,23 +25,9 @@ TransitionEstimate gibbs(const AnyModel& model, const std::vector<Trajectory>& r
   settings.draws = draws;
   settings.patience = patience;
   settings.concentration = concentration;
-  Evidence evidence = make_evidence("gibbs", model, settings);
-  for (const Trajectory& run : runs) {
-    evidence.start_run();
-    evidence.add(run);
-  }
   EstimateOptions options;
   options.parallelism = {threads};
-  return evidence.estimate(options);
-}
-
-Pomdp small_model(int states, Timing timing) {
-  test::RandomModelOptions options;
-  options.num_states = states;
-  options.num_actions = 2;
-  options.num_observations = 3;
-  options.timing = timing;
-  return test::random_model(options, 5);
+  return test::gibbs_estimate(model, runs, settings, options);
 }
 
 class GibbsOfTiming : public testing::TestWithParam<Timing> {};
@@ -49,7 +36,7 @@ class GibbsOfTiming : public testing::TestWithParam<Timing> {};
 // at more than five standard errors; fixed seed.
 TEST_P(GibbsOfTiming, IsThePosteriorByEnumeration) {
   for (const int states : {2, 3}) {
-    const Pomdp model = small_model(states, GetParam());
+    const Pomdp model = test::small_model(states, GetParam());
     std::vector<Trajectory> runs(2);
     ClosedLoop(model, {.name = "uniform"}, 8, 0).advance(states == 2 ? 9 : 5, runs[0]);
     ClosedLoop(model, {.name = "uniform"}, 8, 1).advance(3, runs[1]);
@@ -145,7 +132,7 @@ TEST(Gibbs, IntervalsReachTheBounds) {
 }
 
 TEST(Gibbs, OneStateLeavesNothingOpen) {
-  const Pomdp model = small_model(1, Timing::before);
+  const Pomdp model = test::small_model(1, Timing::before);
   std::vector<Trajectory> runs(1);
   ClosedLoop(model, {.name = "uniform"}, 5, 0).advance(10, runs[0]);
   const TransitionEstimate found = gibbs(model, runs, 100);
@@ -166,12 +153,7 @@ TEST(Gibbs, RowsAloneDecideNotThreads) {
 // Sensors that hardly tell the states apart: draws of a chain resemble each other for long. Chains
 // that have not met go on, keep as many draws, and say so where they do not meet.
 TEST(Gibbs, GoesOnUntilChainsAgree) {
-  PomdpParts parts = small_model(3, Timing::before).parts();
-  const std::vector<double> dim = {0.5, 0.3, 0.2, 0.3, 0.4, 0.3, 0.2, 0.3, 0.5};
-  std::vector<double> sensors = dim;
-  sensors.insert(sensors.end(), dim.begin(), dim.end());
-  parts.sensors = ObservationModel(3, 2, 3, std::move(sensors));
-  const Pomdp model(std::move(parts));
+  const Pomdp model = test::small_model_seen_by({0.5, 0.3, 0.2, 0.3, 0.4, 0.3, 0.2, 0.3, 0.5});
   std::vector<Trajectory> runs(1);
   ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(400, runs[0]);
   const TransitionEstimate hasty = gibbs(model, runs, 80, 1, {}, 1);
@@ -191,7 +173,7 @@ TEST(Gibbs, GoesOnUntilChainsAgree) {
 
 // What is kept does not depend on how a chain came to its length.
 TEST(Gibbs, ThinsAsIfItHadFromTheStart) {
-  const Pomdp model = small_model(3, Timing::before);
+  const Pomdp model = test::small_model(3, Timing::before);
   std::vector<Trajectory> runs(1);
   ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(50, runs[0]);
   TransitionLikelihood rows(model);
@@ -222,12 +204,7 @@ TEST(Gibbs, StartsWhereTheRowsCanHappen) {
 
 // A row that was never left, and a pair of states that no sensor tells apart.
 TEST(Gibbs, FlagsWhatTheLogDoesNotTell) {
-  PomdpParts parts = small_model(3, Timing::before).parts();
-  const std::vector<double> blind = {0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.1, 0.8, 0.1};
-  std::vector<double> sensors = blind;
-  sensors.insert(sensors.end(), blind.begin(), blind.end());
-  parts.sensors = ObservationModel(3, 2, 3, std::move(sensors));
-  const Pomdp model(std::move(parts));
+  const Pomdp model = test::small_model_seen_by({0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.1, 0.8, 0.1});
   std::vector<Trajectory> runs(1);
   ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(2000, runs[0]);
   for (Action& action : runs[0].actions) action = Action{0};

@@ -22,6 +22,13 @@ Pomdp without_reward(const Pomdp& model) {
   return Pomdp(std::move(parts));
 }
 
+Pomdp cycle_from_its_first_state() {
+  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
+  parts.start.assign(parts.start.size(), 0.0);
+  parts.start[0] = 1.0;
+  return Pomdp(std::move(parts));
+}
+
 class RewardsOfLog : public testing::Test {
  protected:
   std::string log_of(const Pomdp& model, std::size_t rows) {
@@ -32,6 +39,14 @@ class RewardsOfLog : public testing::Test {
       writer.write(runs_.back(), run);
     }
     writer.commit();
+    return path;
+  }
+  // Runs of one row, in which only the first action shows the first state: costs of 3 and 1.5.
+  std::string log_of_costs() {
+    std::string path = folder_.file("log.csv");
+    std::ofstream out(path);
+    out << "run,action,observation,reward\n";
+    for (int run = 0; run < 99; ++run) out << run << ",0,," << (run % 3 == 0 ? -3 : -1.5) << "\n";
     return path;
   }
   // With the true dynamics, so that only rewards are to be learned.
@@ -53,10 +68,7 @@ class RewardsOfLog : public testing::Test {
 // States that follow each other in a known order and a sure start: the belief is the state, and
 // least squares are means.
 TEST_F(RewardsOfLog, AreMeansWhereTheStateIsKnown) {
-  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
-  parts.start.assign(parts.start.size(), 0.0);
-  parts.start[0] = 1.0;
-  const Pomdp model(std::move(parts));
+  const Pomdp model = cycle_from_its_first_state();
   const std::string path = folder_.file("log.csv");
   Trajectory run;
   ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(300, run);
@@ -119,18 +131,9 @@ TEST_F(RewardsOfLog, SayWhatTheLogDoesNotTell) {
 // Costs: what was never tried must not look free, nor as good as what was earned elsewhere. The
 // runs of one row show one state only.
 TEST_F(RewardsOfLog, AreTheLeastInTheLogWhereNothingWasSeen) {
-  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
-  const int states = parts.states.size();
-  ASSERT_GE(states, 2);
-  parts.start.assign(static_cast<std::size_t>(states), 0.0);
-  parts.start[0] = 1.0;
-  const Pomdp model(std::move(parts));
-  const std::string path = folder_.file("log.csv");
-  std::ofstream out(path);
-  out << "run,action,observation,reward\n";
-  for (int run = 0; run < 99; ++run) out << run << ",0,," << (run % 3 == 0 ? -3 : -1.5) << "\n";
-  out.close();
-  const TransitionEstimate found = learned(model, path);
+  const Pomdp model = cycle_from_its_first_state();
+  ASSERT_GE(model.num_states(), 2);
+  const TransitionEstimate found = learned(model, log_of_costs());
   EXPECT_NEAR(found.reward[0], -2.0, 1e-9);
   EXPECT_GT(found.reward_standard_error[0], 0.0);
   for (std::size_t row = 1; row < found.reward.size(); ++row) {
@@ -256,17 +259,10 @@ TEST_F(RewardsOfLog, AreDrawnWithoutErrorWhereThereIsNone) {
 
 // An action that was taken in one state only: the others keep the least reward in all draws.
 TEST_F(RewardsOfLog, AreTheSameGuessInAllDraws) {
-  PomdpParts parts = make_problem("corner/perfect-cycle").parts();
-  parts.start.assign(parts.start.size(), 0.0);
-  parts.start[0] = 1.0;
-  const Pomdp model(std::move(parts));
-  const std::string path = folder_.file("log.csv");
-  std::ofstream out(path);
-  out << "run,action,observation,reward\n";
-  for (int run = 0; run < 99; ++run) out << run << ",0,," << (run % 3 == 0 ? -3 : -1.5) << "\n";
-  out.close();
+  const Pomdp model = cycle_from_its_first_state();
   TransitionEstimate estimate;
-  const std::vector<double> draws = drawn_with(model.transition(), 5, model, path, estimate, 1);
+  const std::vector<double> draws =
+      drawn_with(model.transition(), 5, model, log_of_costs(), estimate, 1);
   const std::size_t rows = estimate.reward.size();
   ASSERT_EQ(draws.size(), 5 * rows);
   for (std::size_t i = 0; i < draws.size(); ++i) {
