@@ -133,6 +133,36 @@ TEST(EntryEvidence, CoverageOfNoisyValuesAtTheBoundHolds) {
   }
 }
 
+// The truth is 1, and two rivals at 0 have independent normal errors that hide behind the bound.
+TEST(EntryEvidence, CoverageAtACornerHolds) {
+  const double error = 0.01;
+  double held[2] = {0.0, 0.0};  // as if there were one rival, with both
+  double mass = 0.0;
+  for (double x = -4.5; x <= 4.5; x += 0.05) {
+    for (double y = -4.5; y <= 4.5; y += 0.05) {
+      const double weight = std::exp(-0.5 * (x * x + y * y));
+      const double inside_x = std::max(x, 0.0);
+      const double inside_y = std::max(y, 0.0);
+      mass += weight;
+      const double fall = 0.5 * (inside_x * inside_x + inside_y * inside_y);
+      const double value = 1.0 - error * (inside_x + inside_y);
+      const double variance = error * error * ((x > 0.0) + (y > 0.0));
+      for (const int rivals : {1, 2}) {
+        EntryEvidence evidence =
+            fall > 0.0 ? EntryEvidence::from_counts(value, variance,
+                                                    std::numeric_limits<double>::infinity())
+                       : EntryEvidence::at_bound(1.0, 1.0 / error, 1.0 / (error * error));
+        evidence.measured(1.0, fall);
+        evidence.set_rivals(rivals);
+        if (evidence.interval(0.95).upper == 1.0) held[rivals - 1] += weight;
+      }
+    }
+  }
+  EXPECT_LT(held[0] / mass, 0.945);
+  EXPECT_GT(held[1] / mass, 0.95);
+  EXPECT_LT(held[1] / mass, 0.985);
+}
+
 TEST(EntryEvidence, MeasuredFallsCorrectTheShape) {
   EntryEvidence evidence = EntryEvidence::at_bound(0.0, 100.0, 0.0);
   EXPECT_NEAR(evidence.reach(2.0, true), 0.02, 1e-9);

@@ -79,6 +79,40 @@ TEST_P(Profiles, EqualTheMaximumWithTheEntryFixed) {
   EXPECT_LT(worst.value(), rugged ? 1.0 : 0.1);
 }
 
+// Sensors that do not tell all states apart widen the intervals of rows that are known badly, and
+// of no others.
+TEST_P(Profiles, IntervalsOnRidgesAreWider) {
+  detail::ErrorContext context;
+  context.rows = 600.0;
+  context.visits.assign(summit_.references.size(), 50.0);
+  int passes = 0;
+  const JointErrors seen = detail::likelihood_errors(summit_, context, passes);
+  context.revealing = false;
+  const JointErrors hidden = detail::likelihood_errors(summit_, context, passes);
+  const auto n = static_cast<std::size_t>(model_.num_states());
+  int wider = 0;
+  for (std::size_t entry = 0; entry < seen.evidence.size(); ++entry) {
+    if (seen.evidence[entry].is_certain()) continue;
+    const Limits before = seen.evidence[entry].interval(0.95);
+    const Limits after = hidden.evidence[entry].interval(0.95);
+    const auto first = static_cast<Eigen::Index>(entry / n * n);
+    const double error = std::sqrt(seen.factor.middleRows(first, static_cast<Eigen::Index>(n))
+                                       .rowwise()
+                                       .squaredNorm()
+                                       .maxCoeff());
+    if (error <= 0.05) {
+      EXPECT_EQ(before.lower, after.lower) << entry;
+      EXPECT_EQ(before.upper, after.upper) << entry;
+      continue;
+    }
+    EXPECT_LE(after.lower, before.lower) << entry;
+    EXPECT_GE(after.upper, before.upper) << entry;
+    wider += after.upper - after.lower > before.upper - before.lower;
+  }
+  const bool rugged = model_.num_observations() < model_.num_states();
+  EXPECT_GE(wider, rugged ? 4 : 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Profiles,
                          ::testing::Values("corner/minimal", "corner/dense-3",
                                            "corner/dense-3-after", "corner/wear-repair",

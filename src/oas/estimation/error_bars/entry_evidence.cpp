@@ -211,7 +211,9 @@ Limits EntryEvidence::interval(double level) const {
                               : boost::math::quantile(boost::math::students_t(degrees_), p);
   const double cut = 0.5 * critical * critical / scale_;
   const Limits dense = densest(level);
-  return {std::min(dense.lower, reach(cut, false)), std::max(dense.upper, reach(cut, true))};
+  const bool at_corner = rivals_ > 1 && weighted_fall(1.0) <= -std::log1p(-level);  // χ²(2) / 2
+  return {std::min(dense.lower, reach(cut, false)),
+          at_corner ? 1.0 : std::max(dense.upper, reach(cut, true))};
 }
 
 bool EntryEvidence::is_flat() const {

@@ -45,6 +45,8 @@ class EntryEvidence {
   void scale_to_visits(double visits);
   /// The scale of D was estimated with so many degrees of freedom: D becomes that of Student's t.
   void set_degrees(double degrees) { degrees_ = degrees; }
+  /// Other probabilities that sum to 1 with this one: at 1 all of them are at 0.
+  void set_rivals(int rivals) { rivals_ = rivals; }
 
   [[nodiscard]] bool is_certain() const { return certain_; }
   [[nodiscard]] double value() const { return value_; }
@@ -65,6 +67,9 @@ class EntryEvidence {
   /// uniform prior on this probability alone. The first is too short where counts are small (after
   /// no hit among n it ends at 1.92/n, which 3/n must reach), the second where the data say little
   /// and the truth lies at a bound. Both contain `value`, so 0 or 1 where the maximum lies there.
+  ///
+  /// With two rivals or more the truth 1 is a corner: twice D(1) is then beyond χ² with one degree
+  /// of freedom, and 1 belongs to the interval as long as χ² with two allows it.
   [[nodiscard]] Limits interval(double level) const;
   /// Whether D hardly falls on all of [0,1].
   [[nodiscard]] bool is_flat() const;
@@ -88,6 +93,7 @@ class EntryEvidence {
   double curvature_ = 0.0;
   double scale_ = 1.0;
   double degrees_ = std::numeric_limits<double>::infinity();
+  int rivals_ = 1;
   std::vector<Knot> below_;  // ascending roots
   std::vector<Knot> above_;
 };

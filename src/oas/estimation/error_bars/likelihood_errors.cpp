@@ -11,17 +11,19 @@ namespace oas::detail {
 
 namespace {
 
-constexpr double kLeastInformation = 0.25;  // standard error 2: says nothing about a probability
-constexpr double kNoInformation = 1e-9;     // not even by rounding
-constexpr double kHardPush = 1.0;           // slope that closes a direction at a bound
-constexpr double kLoading = 0.01;           // square of an undetermined direction's entry
-constexpr double kLeastCurvature = 0.02;    // flat, but not so flat that a profile cannot tell
-constexpr double kSmall = 0.02;             // of a log-likelihood: nothing
-constexpr double kLargestZero = 0.02;       // an entry at 0 is below this
-constexpr double kSafeDistance = 5.0;       // from a bound, in standard errors
-constexpr double kSafeError = 0.05;         // a standard error that needs no profile
-constexpr double kNearFall = 2.0;           // about the end of a 95 % interval
-constexpr double kFarFall = 5.5;            // about that of simultaneous ones
+constexpr double kLeastInformation = 0.25;    // standard error 2: says nothing about a probability
+constexpr double kNoInformation = 1e-9;       // not even by rounding
+constexpr double kHardPush = 1.0;             // slope that closes a direction at a bound
+constexpr double kLoading = 0.01;             // square of an undetermined direction's entry
+constexpr double kLeastCurvature = 0.02;      // flat, but not so flat that a profile cannot tell
+constexpr double kSmall = 0.02;               // of a log-likelihood: nothing
+constexpr double kLargestZero = 0.02;         // an entry at 0 is below this
+constexpr double kSafeDistance = 5.0;         // from a bound, in standard errors
+constexpr double kSafeError = 0.05;           // a standard error that needs no profile
+constexpr double kNearFall = 2.0;             // about the end of a 95 % interval
+constexpr double kFarFall = 5.5;              // about that of simultaneous ones
+constexpr double kRidge = 0.75;               // 1.96²/2.26²
+constexpr double kRidgeBesideUnknown = 0.58;  // 1.96²/2.58²
 constexpr std::size_t kMostLoose = 1200;
 constexpr double kMostProfileWork = 1e10;  // multiplications for all profiles
 
@@ -107,6 +109,7 @@ class EvidenceMaker {
  public:
   EvidenceMaker(const Summit& summit, const ErrorContext& context)
       : summit_(summit), context_(context), all_(summit.at), inside_(summit.at, summit.at_zero) {
+    if (!context.revealing) ridge_ = kRidge;
     for (Eigen::Index i = 0; i < all_.size(); ++i) {
       if (summit.at_zero[all_.entry(i)] == 0) chosen_.push_back(i);
     }
@@ -126,6 +129,10 @@ class EvidenceMaker {
     return loose_factor_.row(row).squaredNorm() > 1.2 * model_factor_.row(row).squaredNorm();
   }
   [[nodiscard]] const FreeCoordinates& all() const { return all_; }
+  /// Some rows are not determined.
+  void set_unknown_rows() {
+    if (!context_.revealing) ridge_ = kRidgeBesideUnknown;
+  }
 
   [[nodiscard]] EntryEvidence make(std::size_t entry) const {
     const auto row = static_cast<Eigen::Index>(entry);
@@ -147,6 +154,8 @@ class EvidenceMaker {
     }
     evidence.scale_to_visits(visits);
     evidence.scale(ratio);
+    if (largest_error(entry) > kSafeError) evidence.scale(ridge_);
+    evidence.set_rivals(num_rivals(entry));
     return evidence;
   }
 
@@ -169,6 +178,20 @@ class EvidenceMaker {
     if (open.size() > kMostLoose) return;  // no profile is made then
     const Matrix root = Directions(selected(summit_.information, open)).root;
     loose_factor_ = FreeCoordinates(summit_.at, held).expand(root);
+  }
+  // Of the row of an entry.
+  [[nodiscard]] double largest_error(std::size_t entry) const {
+    const auto n = static_cast<Eigen::Index>(num_states());
+    const Eigen::Index first = static_cast<Eigen::Index>(entry) / n * n;
+    return std::sqrt(model_factor_.middleRows(first, n).rowwise().squaredNorm().maxCoeff());
+  }
+  // Entries of the same row that could be above 0.
+  [[nodiscard]] int num_rivals(std::size_t entry) const {
+    const std::size_t n = num_states();
+    const auto row = summit_.at.values().subspan(entry / n * n, n);
+    return static_cast<int>(
+               std::count_if(row.begin(), row.end(), [](double t) { return t > 0.0; })) -
+           1;
   }
   // How hard an entry at 0 is held there.
   [[nodiscard]] double push(std::size_t entry) const {
@@ -214,6 +237,7 @@ class EvidenceMaker {
   FreeCoordinates all_;
   FreeCoordinates inside_;
   std::vector<Eigen::Index> chosen_;  // coordinates that are not at 0
+  double ridge_ = 1.0;                // of D, where it is less than the likelihood's fall
   Matrix root_;
   Matrix model_factor_;
   Matrix loose_factor_;
@@ -284,12 +308,15 @@ Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
 }
 
 JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context, int& passes) {
-  const EvidenceMaker maker(summit, context);
+  EvidenceMaker maker(summit, context);
   const auto n = static_cast<std::size_t>(summit.at.num_states());
   JointErrors errors;
   errors.determined = determined_rows(summit, maker.all());
   for (std::size_t row = 0; row < context.made_up.size(); ++row) {
     if (context.made_up[row] != 0) errors.determined[row] = 0;
+  }
+  if (std::find(errors.determined.begin(), errors.determined.end(), 0) != errors.determined.end()) {
+    maker.set_unknown_rows();
   }
   errors.factor = maker.factor();
   const auto values = summit.at.values();

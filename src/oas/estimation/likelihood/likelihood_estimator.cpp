@@ -176,6 +176,7 @@ void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pom
   const double imaginary = options.climb.prior * model.num_states();
   for (const double visits : estimate.visits) context.visits.push_back(visits + imaginary);
   context.rows = static_cast<double>(rows.rows);
+  context.revealing = !has_blind_sensor(model);
   const std::string not_identified =
       why_not_identified(maximum, model, options.structure, estimate.passes);
   const detail::Summit summit =
