@@ -26,9 +26,13 @@ namespace oas::cli {
 
 namespace {
 
-bool file_exists(const std::string& path) {
+// A model is read more than once, which a pipe does not allow.
+bool is_model_file(const std::string& path) {
   struct stat info = {};
-  return stat(path.c_str(), &info) == 0;
+  if (stat(path.c_str(), &info) != 0) return false;
+  OAS_REQUIRE(!S_ISFIFO(info.st_mode) && !S_ISSOCK(info.st_mode) && !S_ISCHR(info.st_mode),
+              "{}: a model cannot come from a pipe or a device; write it to a file first", path);
+  return true;
 }
 
 void write_all(std::FILE* out, const std::string& text) {
@@ -113,12 +117,12 @@ Pomdp load_model(const std::string& name, const Common& common) {
 }
 
 bool names_model(const std::string& name) {
-  if (file_exists(name)) return is_foreign_model(name);
+  if (is_model_file(name)) return is_foreign_model(name);
   return find_problem(name) != nullptr;
 }
 
 ReadModel load_read_model(const std::string& name, const Common& common) {
-  if (file_exists(name)) {
+  if (is_model_file(name)) {
     ReadModel read =
         while_shown(common, "reading " + name, [&] { return read_model_file(name, common); });
     for (const std::string& warning : read.warnings) warn(common, warning);
@@ -134,7 +138,7 @@ ReadModel load_read_model(const std::string& name, const Common& common) {
 }
 
 AnyModel load_any_model(const std::string& name, const Common& common) {
-  if (file_exists(name)) {
+  if (is_model_file(name)) {
     const std::string text = read_text_file(name);
     if (is_continuous_model(text)) return parse_continuous_model(text, name);
   }
@@ -172,7 +176,16 @@ void write_model_file(const std::string& path, const Pomdp& model, const std::st
 }
 
 void print(const Common& common, const std::string& text) {
-  if (!common.quiet && !common.json) write_all(common.printed(), text);
+  if (!common.quiet && !common.json) write_all(common.printed(), escape_control(text));
+}
+
+void say(std::string_view text) noexcept {
+  try {
+    const std::string plain = escape_control(text);
+    std::fwrite(plain.data(), 1, plain.size(), stderr);
+  } catch (const std::exception&) {
+    std::fputs("oas: out of memory\n", stderr);
+  }
 }
 
 void print_json(const Common& common, const nlohmann::ordered_json& document) {
@@ -180,7 +193,7 @@ void print_json(const Common& common, const nlohmann::ordered_json& document) {
 }
 
 void warn(const Common& common, const std::string& text) {
-  if (!common.quiet) fmt::print(stderr, "warning: {}\n", text);
+  if (!common.quiet) say(fmt::format("warning: {}\n", text));
 }
 
 Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

@@ -96,6 +96,8 @@ decltype(auto) about_file(const std::string& file, Work work) {
 
 /// Prints unless `quiet` or `json` is set; a full pipe or disk is an IoError.
 void print(const Common& common, const std::string& text);
+/// To standard error, with control characters escaped. Cannot fail: there is nobody left to tell.
+void say(std::string_view text) noexcept;
 void print_json(const Common& common, const nlohmann::ordered_json& document);
 
 /// Prints "warning: …" to standard error unless `quiet` is set.

@@ -198,6 +198,11 @@ void run_evaluate(EvaluateArguments& options) {
   }
   print(options.common, fmt::format("{} in {}\n  simulated  {}\n{}", options.plan, options.model,
                                     simulated.brief(), found.text));
+  if (simulated.transient) {
+    warn(options.common,
+         "the simulation ended before the long run began: actions were still taken that lead, "
+         "sooner or later, to states that are never left");
+  }
   // Below that the spread is rounding.
   const bool spread = simulated.half_width > 1e-12 * std::max(1.0, std::abs(simulated.mean));
   if (spread && simulated.by_replication) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <span>
+#include <sstream>
 #include <string>
 
 #include "cli.hpp"
@@ -66,7 +67,12 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kBadInput;
+    std::ostringstream out;  // --help and --version
+    std::ostringstream wrong;
+    const int code = app.exit(error, out, wrong);
+    say(wrong.str());
+    print({}, out.str());
+    return code == 0 ? kDone : kBadInput;
   }
   return kDone;
 }
@@ -78,10 +84,10 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const oas::InvalidArgument& error) {
-    fmt::print(stderr, "oas: {}\n", error.what());
+    oas::cli::say(fmt::format("oas: {}\n", error.what()));
     return oas::cli::kBadInput;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "oas: {}\n", error.what());
+    oas::cli::say(fmt::format("oas: {}\n", error.what()));
     return oas::cli::kFailed;
   }
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli.hpp"
+#include "oas/core/markup.hpp"
 
 namespace oas::cli {
 
@@ -21,12 +22,18 @@ constexpr auto kFirst = std::chrono::seconds(1);
 constexpr auto kEvery = std::chrono::milliseconds(250);
 constexpr std::int64_t kUncounted = -1;
 
+// Drawing may fail, on a terminal that is gone: the work goes on.
+void draw_text(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 // The line on the terminal and the thread that draws it.
 struct Progress::Line {
-  Line(std::string shown, std::int64_t of)
-      : what(std::move(shown)), total(of), drawer([this] { draw_until_ended(); }) {}
+  Line(const std::string& shown, std::int64_t of)
+      : what(escape_control(shown)), total(of), drawer([this] { draw_until_ended(); }) {}
 
   ~Line() {
     {
@@ -35,7 +42,7 @@ struct Progress::Line {
     }
     wake.notify_one();
     drawer.join();
-    if (drawn) fmt::print(stderr, "\r\033[K");
+    if (drawn) draw_text("\r\033[K");
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
@@ -55,20 +62,19 @@ struct Progress::Line {
     const std::string rate = big_number(std::round(static_cast<double>(done) / seconds));
     const std::string beside = note.empty() ? "" : "; " + note;
     if (total == kUncounted) {
-      fmt::print(stderr, "\r\033[K{}, {:.0f} s{}", what, seconds, beside);
+      draw_text(fmt::format("\r\033[K{}, {:.0f} s{}", what, seconds, beside));
     } else if (total <= 0) {
-      fmt::print(stderr, "\r\033[K{} {} ({}/s){}", what, big_number(static_cast<double>(done)),
-                 rate, beside);
+      draw_text(fmt::format("\r\033[K{} {} ({}/s){}", what, big_number(static_cast<double>(done)),
+                            rate, beside));
     } else {
       constexpr int kWidth = 30;
       const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
       const int filled = static_cast<int>(share * kWidth);
       const std::string left =
           done > 0 ? fmt::format(", {:.0f} s left", seconds * (1.0 - share) / share) : "";
-      fmt::print(stderr, "\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {}/s{}{}", what, "", filled, "",
-                 kWidth - filled, 100.0 * share, rate, left, beside);
+      draw_text(fmt::format("\r\033[K{} [{:=<{}}{: <{}}] {:3.0f} %, {}/s{}{}", what, "", filled, "",
+                            kWidth - filled, 100.0 * share, rate, left, beside));
     }
-    std::fflush(stderr);
   }
 
   std::string what;

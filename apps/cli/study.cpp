@@ -202,8 +202,13 @@ void replay(const StudyArguments& options) {
 std::vector<StudyEntry> known_studies() {
   std::vector<StudyEntry> entries;
   for (const fs::path& path : study_files()) {
-    const Study study = read_study(path.string());
-    entries.push_back({study.name, study.title, path.string()});
+    try {
+      const Study study = read_study(path.string());
+      entries.push_back({study.name, study.title, path.string()});
+    } catch (const std::exception& error) {  // the others are there all the same
+      entries.push_back(
+          {path.stem().string(), fmt::format("cannot be read: {}", error.what()), path.string()});
+    }
   }
   return entries;
 }

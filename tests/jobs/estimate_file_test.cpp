@@ -37,8 +37,8 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   const auto& [estimator, status, transition, confidence, standard_error, lower, upper, row_region,
                joint_region, error_bars, resamples, num_batches, draws, pairs, alpha, visits,
                clipped, flagged, warnings, rows, runs, missing, log_likelihood, fit_p_value,
-               effective_rows, sensors, labelled_rows, reward, reward_standard_error, reward_draws,
-               structure, passes] = written;  // a new field does not compile
+               effective_rows, unknown_start, sensors, labelled_rows, reward, reward_standard_error,
+               reward_draws, structure, passes] = written;  // a new field does not compile
   EXPECT_EQ(read.estimator, estimator);
   EXPECT_EQ(read.status, status);
   EXPECT_EQ(read.transition, transition);
@@ -70,6 +70,7 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   EXPECT_EQ(read.log_likelihood, log_likelihood);
   EXPECT_EQ(read.fit_p_value, fit_p_value);
   EXPECT_EQ(read.effective_rows, effective_rows);
+  EXPECT_EQ(read.unknown_start, unknown_start);
   EXPECT_EQ(read.sensors, sensors);
   EXPECT_EQ(read.labelled_rows, labelled_rows);
   EXPECT_TRUE(same(read.reward, reward));

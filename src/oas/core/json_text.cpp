@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxKeys = 4096;
 
 struct Position {
   long line = 1;
@@ -87,16 +88,20 @@ bool is_flat_array(const Json& value) {
                                           [](const Json& item) { return item.is_structured(); });
 }
 
+std::string plain_dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 void dump(const Json& value, int indent, std::string& out) {
   if (!value.is_structured() || value.empty()) {
-    out += value.dump();
+    out += plain_dump(value);
     return;
   }
   if (is_flat_array(value)) {
     out += '[';
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (i > 0) out += ", ";
-      out += value[i].dump();
+      out += plain_dump(value[i]);
     }
     out += ']';
     return;
@@ -107,7 +112,7 @@ void dump(const Json& value, int indent, std::string& out) {
   std::size_t written = 0;
   for (const auto& item : value.items()) {
     out += inner;
-    if (is_object) out += Json(item.key()).dump() + ": ";
+    if (is_object) out += plain_dump(Json(item.key())) + ": ";
     dump(item.value(), indent + 2, out);
     out += ++written < value.size() ? ",\n" : "\n";
   }
@@ -132,6 +137,9 @@ Json parse_json(std::string_view text, const std::string& file) {
     if (event == Json::parse_event_t::key &&
         !keys.back().insert(parsed.get_ref<const std::string&>()).second) {
       fail_here(fmt::format("key {} is given twice", parsed.dump()));
+    }
+    if (!keys.empty() && keys.back().size() > kMaxKeys) {
+      fail_here("more than 4096 keys in one object");
     }
     return true;
   };
@@ -168,9 +176,8 @@ void JsonView::fail(std::string_view message) const {
 }
 
 std::string JsonView::found() const {
-  return shortened(value_->is_structured()
-                       ? std::string(value_->type_name())
-                       : value_->dump(-1, ' ', false, Json::error_handler_t::replace));
+  return shortened(value_->is_structured() ? std::string(value_->type_name())
+                                           : plain_dump(*value_));
 }
 
 void JsonView::require_keys(std::span<const std::string_view> allowed) const {

@@ -9,12 +9,14 @@
 namespace oas {
 
 /// Parses JSON text. Throws ParseError with file, line and column on a syntax error, on a number
-/// that no double holds or on a key that is given twice in one object. NaN and infinities are no
-/// JSON.
+/// that no double holds, on a key that is given twice in one object, on more than 64 levels and on
+/// more than 4,096 keys in one object, since looking them up takes time with their square. NaN and
+/// infinities are no JSON.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, const std::string& file);
 
 /// JSON text for people and machines: two-space indentation, arrays of numbers on one line,
-/// shortest digits that read back to the same double, newline at the end.
+/// shortest digits that read back to the same double, newline at the end. Bytes that are no UTF-8,
+/// as in names of files, become U+FFFD.
 [[nodiscard]] std::string dump_json(const nlohmann::ordered_json& value);
 
 /// Reads values out of a parsed document; every error is a ParseError "file: $.path: message" that

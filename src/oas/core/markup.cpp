@@ -1,8 +1,33 @@
 #include "oas/core/markup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace oas {
+
+namespace {
+
+bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
+
+// Bytes of the UTF-8 character that begins here; 0 if none does.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than needed, a surrogate, or beyond the last character.
+  const unsigned char second = byte(1);
+  const bool wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return wrong ? 0 : length;
+}
+
+}  // namespace
 
 std::string escape_markup(std::string_view text) {
   std::string out;
@@ -21,8 +46,33 @@ std::string escape_markup(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += c;
+        if (is_control(static_cast<unsigned char>(c)) && c != '\n' && c != '\t' && c != '\r') {
+          out += "\uFFFD";
+        } else {
+          out += c;
+        }
     }
+  }
+  return out;
+}
+
+std::string escape_control(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = character_bytes(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool is_c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    const bool plain = text.front() == '\n' || text.front() == '\t' || !is_control(first);
+    if (length > 0 && plain && !is_c1) {
+      out += text.substr(0, length);
+      text.remove_prefix(length);
+      continue;
+    }
+    for (std::size_t i = 0; i < std::max<std::size_t>(length, 1); ++i) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
 }

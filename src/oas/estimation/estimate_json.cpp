@@ -108,6 +108,7 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   if (estimate.passes > 0) about["passes"] = estimate.passes;
   if (estimate.fit_p_value) about["fit_p_value"] = number(*estimate.fit_p_value);
   if (estimate.effective_rows) about["effective_rows"] = *estimate.effective_rows;
+  if (!estimate.unknown_start.empty()) about["unknown_start"] = estimate.unknown_start;
   if (estimate.labelled_rows) about["labelled_rows"] = *estimate.labelled_rows;
   if (!estimate.reward.empty()) {
     about["reward_standard_error"] = table2(estimate.reward_standard_error, a, s);
@@ -310,6 +311,9 @@ TransitionEstimate about_from_json(const JsonView& about, const Pomdp& model) {
   read.integer("passes", estimate.passes);
   read.real("fit_p_value", estimate.fit_p_value);
   read.real("effective_rows", estimate.effective_rows);
+  if (about.has("unknown_start")) {
+    estimate.unknown_start = about.at("unknown_start").as_array(std::array{model.num_states()});
+  }
   read.real("labelled_rows", estimate.labelled_rows);
   // Of real-valued observations the chain shows one only: densities stay in the model.
   if (estimate.labelled_rows && model.num_observations() > 1) estimate.sensors = model.sensors();

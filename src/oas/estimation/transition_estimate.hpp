@@ -72,6 +72,9 @@ struct TransitionEstimate {
   std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
   std::optional<double> fit_p_value;     ///< does the log fit the sensors; see SensorFit
   std::optional<double> effective_rows;  ///< n_eff of the weights; with forgetting only
+  /// [s]: the law of the first state of runs that started in an unknown one, learned with T; empty:
+  /// there were none, or the estimator does not look at starts.
+  std::vector<double> unknown_start;
   /// Where the sensors were uncertain: their joint maximum with T, and the labelled rows.
   std::optional<ObservationModel> sensors;
   std::optional<double> labelled_rows;

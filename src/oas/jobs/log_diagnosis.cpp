@@ -343,7 +343,16 @@ class Diagnosing {
 
 LogDiagnosis diagnose_log(const DiagnosedLog& log, const DiagnosisOptions& options) {
   check_ranges(options);
-  return Diagnosing(log, options).run();
+  const auto& starts = log.rows.starts;
+  if (std::none_of(starts.begin(), starts.end(), [](auto& one) { return one.is_unknown(); })) {
+    return Diagnosing(log, options).run();
+  }
+  // Runs that were cut did not begin in all states alike; else the tests would find that.
+  DiagnosedLog with_law = log;
+  const auto law = std::make_shared<const std::vector<double>>(
+      fit_rows(log.model, log.rows, {}, options.parallelism).unknown_start);
+  for (RunStart& start : with_law.rows.starts) start = start.with_law(law);
+  return Diagnosing(with_law, options).run();
 }
 
 }  // namespace oas

@@ -325,8 +325,12 @@ bool is_continuous_model(std::string_view text) {
   // Large finite models are told by their text alone: they are not parsed twice.
   const auto names = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   if (names("\"observation\"") && !names("\"density\"")) return false;
-  const Json document = Json::parse(text.begin(), text.end(), nullptr, false);
-  return document.is_object() && document.contains("format") && !document.contains("observation");
+  try {
+    const Json document = parse_json(text, "");
+    return document.is_object() && document.contains("format") && !document.contains("observation");
+  } catch (const ParseError&) {
+    return false;  // what is wrong is said where it is read as a model
+  }
 }
 
 ContinuousPomdp parse_continuous_model(std::string_view text, const std::string& file) {

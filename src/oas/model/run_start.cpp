@@ -14,10 +14,14 @@ RunStart RunStart::with_whole_reading() const {
   return whole ? *this : with(FirstReading());
 }
 
-double RunStart::belief(std::span<const double> start, std::span<double> out) const {
+double RunStart::belief(std::span<const double> start, std::span<double> out,
+                        std::span<const double> unknown) const {
   const std::size_t n = start.size();
+  if (unknown.empty() && law_) unknown = *law_;
   if (from_model()) {
     std::copy(start.begin(), start.end(), out.begin());
+  } else if (is_unknown() && unknown.size() == n) {
+    std::copy(unknown.begin(), unknown.end(), out.begin());
   } else {
     std::fill_n(out.begin(), n, value_ == kUnknown ? 1.0 / static_cast<double>(n) : 0.0);
     if (value_ >= 0) out[static_cast<std::size_t>(value_)] = 1.0;

@@ -20,7 +20,8 @@ struct FirstReading {
 };
 
 /// What is known of the state in which a run starts. Its law is the model's `start`; or nothing is
-/// known (the run goes on after a gap), which is taken as all states alike; or the state was seen.
+/// known (the run goes on after a gap), which is taken as all states alike unless a law was learned
+/// from other such runs; or the state was seen.
 /// Where rows are reading-first there is a first reading of it, which may be missing. A value that
 /// is cheap to copy.
 class RunStart {
@@ -40,15 +41,26 @@ class RunStart {
   /// a component is missing.
   [[nodiscard]] RunStart with_whole_reading() const;
 
+  /// The same start where nothing is known, with what was learned from other such runs; other
+  /// starts as they are. The law is not saved with it.
+  [[nodiscard]] RunStart with_law(std::shared_ptr<const std::vector<double>> law) const {
+    RunStart start = *this;
+    if (is_unknown()) start.law_ = std::move(law);
+    return start;
+  }
+
   [[nodiscard]] bool from_model() const { return value_ == kFromModel; }
+  [[nodiscard]] bool is_unknown() const { return value_ == kUnknown; }
   /// Null where rows are not reading-first.
   [[nodiscard]] const FirstReading* first() const { return first_.get(); }
 
   /// The belief at the start of the run, of as many states as `start`, the model's: of the first
   /// action, so that a first reading has been taken in. Returns the probability of that reading (of
   /// a real-valued one the density), 1 where there is none. On 0 (the model says this cannot
-  /// happen) it is skipped.
-  double belief(std::span<const double> start, std::span<double> out) const;
+  /// happen) it is skipped. `unknown` is the law where nothing is known; empty: the learned one, or
+  /// all states alike.
+  double belief(std::span<const double> start, std::span<double> out,
+                std::span<const double> unknown = {}) const;
 
   /// Whether it can be the start of a run among so many states.
   [[nodiscard]] bool fits(int num_states) const {
@@ -71,7 +83,8 @@ class RunStart {
   explicit RunStart(int value) : value_(value) {}
 
   int value_ = kFromModel;
-  std::shared_ptr<const FirstReading> first_;  // shared by copies, never changed
+  std::shared_ptr<const FirstReading> first_;       // shared by copies, never changed
+  std::shared_ptr<const std::vector<double>> law_;  // of unknown starts; null: all alike
 };
 
 /// What a finite first reading says about the state, by the sensor of first readings. Throws

@@ -50,20 +50,40 @@ class LimitSearch {
 
   Plan run() {
     double target = limit_.most;
+    double multiplier = 0.0;
     for (int round = 0; round < kMostTightenings; ++round) {
       const Penalised found = search(target);
+      multiplier = found.multiplier;
       Plan plan = certified(found);
       if (plan.limited->frequency <= limit_.most) return plan;
       // The plan itself is a little off its graph, or its simulation is.
       target -= 1.2 * (plan.limited->frequency - limit_.most);
       if (target < 0.0) break;
     }
-    throw InvalidArgument(fmt::format(
-        "limit: a policy that keeps {} at or below {:g} was not found; a larger one can be kept",
-        names(), limit_.most));
+    return with_heavier_penalty(multiplier);
   }
 
  private:
+  // The first penalty under which the plan itself, simulated, keeps the limit.
+  Plan with_heavier_penalty(double multiplier) {
+    double least = 1.0;
+    for (int i = 0; i < kMostDoublings; ++i) {
+      multiplier = std::max(2.0 * multiplier, scale());
+      Plan plan = certified(solve(multiplier));
+      if (plan.limited->frequency <= limit_.most) return plan;
+      least = std::min(least, plan.limited->frequency);
+    }
+    refuse_if_impossible();
+    refuse(least);
+  }
+
+  [[noreturn]] void refuse(double least) const {
+    throw InvalidArgument(
+        fmt::format("limit: {} could not be kept at or below {:g}; the least that was found is "
+                    "{:.4g} of the steps",
+                    names(), limit_.most, least));
+  }
+
   [[nodiscard]] std::string names() const {
     std::string text;
     for (const int s : limit_.states) text += (text.empty() ? "" : " or ") + model_.states()[s];
@@ -104,12 +124,7 @@ class LimitSearch {
     Penalised high = solve(multiplier);
     for (int i = 0; high.frequency > target; ++i) {
       if (i == kProofAfter) refuse_if_impossible();
-      if (i == kMostDoublings) {
-        throw InvalidArgument(fmt::format(
-            "limit: {} could not be kept at or below {:g}; the least that was found is {:.4g} of "
-            "the steps",
-            names(), limit_.most, high.frequency));
-      }
+      if (i == kMostDoublings) refuse(high.frequency);
       multiplier *= 2.0;
       low = std::exchange(high, solve(multiplier));
     }

@@ -84,6 +84,11 @@ void certify(Plan& plan, const SimulationOptions& options, Parallelism paralleli
       std::clamp(interval.lower_limit, std::min(least, plan.gain_upper), plan.gain_upper);
   plan.certificate = {interval.level, interval.seed, interval.steps, interval.mean,
                       interval.mean - interval.lower_limit};
+  if (interval.transient) {
+    plan.message +=
+        "; at the end of the simulation the plan still took actions that lead, sooner or later, to "
+        "states that are never left: the lower limit is the least that is earned there";
+  }
 }
 
 Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {

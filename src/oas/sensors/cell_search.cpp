@@ -42,6 +42,7 @@ class Positions {
       }
     }
     const Density all = Density::mixture(std::move(weights), std::move(parts));
+    counts_ = all.discrete();
     for (int i = 0; i <= kQuantileSteps; ++i) {
       points_.push_back(
           all.quantile(std::lerp(kOuter, 1.0 - kOuter, static_cast<double>(i) / kQuantileSteps)));
@@ -51,8 +52,10 @@ class Positions {
   [[nodiscard]] double at(double position) const {
     const double scaled = position * kQuantileSteps;
     const auto i = std::min<std::size_t>(static_cast<std::size_t>(scaled), kQuantileSteps - 1);
-    return std::lerp(points_[i], points_[i + 1], scaled - static_cast<double>(i));
+    return split(std::lerp(points_[i], points_[i + 1], scaled - static_cast<double>(i)));
   }
+  // Between counts all split points are the same one.
+  [[nodiscard]] double split(double x) const { return counts_ ? std::floor(x) + 0.5 : x; }
   [[nodiscard]] double low() const { return points_.front(); }
   [[nodiscard]] double high() const { return points_.back(); }
   // The position of a point.
@@ -66,9 +69,15 @@ class Positions {
 
  private:
   std::vector<double> points_;
+  bool counts_ = false;
 };
 
 using Splits = std::vector<std::vector<double>>;
+
+// Counts may give fewer cells than were asked for.
+void drop_repeated(Splits& splits) {
+  for (auto& list : splits) list.erase(std::unique(list.begin(), list.end()), list.end());
+}
 
 // α of given split points; counts how often it was asked.
 class Objective {
@@ -82,10 +91,11 @@ class Objective {
     }
   }
 
-  // 0 where split points coincide.
-  double operator()(const Splits& splits) {
+  // 0 where split points are out of order.
+  double operator()(Splits splits) {
     ++evaluations_;
     if (progress_) progress_();
+    drop_repeated(splits);
     for (const auto& list : splits) {
       for (std::size_t i = 1; i < list.size(); ++i) {
         if (!(list[i] > list[i - 1])) return 0.0;
@@ -147,7 +157,7 @@ Candidate random_search(Objective& objective, std::size_t components, int cells,
     for (std::size_t c = 0; c < components; ++c) {
       const Positions& range = objective.component(c);
       for (int i = 1; i < cells; ++i) {
-        splits[c].push_back(std::lerp(range.low(), range.high(), rng.uniform()));
+        splits[c].push_back(range.split(std::lerp(range.low(), range.high(), rng.uniform())));
       }
       std::sort(splits[c].begin(), splits[c].end());
     }
@@ -222,6 +232,7 @@ CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& op
       if (next.alpha > best.alpha) best = std::move(next);
     }
   }
+  drop_repeated(best.splits);
   const Cells found(std::move(best.splits));
   return {found, analyse_sensors(cell_sensors(sensors, found, progress)).alpha,
           objective.evaluations()};

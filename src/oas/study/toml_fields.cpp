@@ -9,14 +9,54 @@
 
 namespace oas::detail {
 
+namespace {
+
+constexpr int kMostLevels = 256;  // the parser goes down one call a level
+
+// Parts of the key or header at the beginning of a line: its dots outside quotes, and one.
+int key_parts(std::string_view line) {
+  int parts = 1;
+  char quote = 0;
+  for (const char c : line) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '=' || c == '#') {
+      break;
+    } else {
+      parts += c == '.';
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  });
+  return !text.empty() && text.front() != '.' && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '-' || c == '.';
+         });
+}
+
+void TomlFields::check_depth(std::string_view text) const {
+  toml::source_index line = 0;
+  for (std::size_t first = 0; first < text.size();) {
+    const std::size_t end = std::min(text.find('\n', first), text.size());
+    const int parts = key_parts(text.substr(first, end - first));
+    first = end + 1;
+    ++line;
+    if (parts > kMostLevels) {
+      fail(toml::source_position{line, 1},
+           fmt::format("a key of {} parts; {} are the most", parts, kMostLevels));
+    }
+  }
 }
 
 toml::table TomlFields::parse(std::string_view text) const {
+  check_depth(text);
   try {
     return toml::parse(text, file_);
   } catch (const toml::parse_error& error) {

@@ -63,7 +63,7 @@ FittedDynamics fit_rows(const AnyModel& model, const DiagnosedRows& rows,
   options.parallelism = parallelism;
   TransitionEstimate estimate = evidence.estimate(options);
   return {std::move(estimate.transition), std::move(estimate.visits),
-          estimate.log_likelihood.value_or(0.0)};
+          estimate.log_likelihood.value_or(0.0), std::move(estimate.unknown_start)};
 }
 
 namespace {

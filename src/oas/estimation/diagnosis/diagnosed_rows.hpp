@@ -43,6 +43,7 @@ struct FittedDynamics {
   TransitionModel transition;
   std::vector<double> visits;  ///< [a][s], expected
   double log_likelihood = 0.0;
+  std::vector<double> unknown_start = {};  ///< [s], of runs that start in an unknown state
 };
 
 /// The model's dynamics by the likelihood of the rows for which `keep` holds (empty: of all). What

@@ -33,8 +33,15 @@ bool PathSampler::sample(std::span<const double> transition, Rng& rng, std::span
     }
   }
   std::fill(counts.begin(), counts.end(), 0.0);
+  first_states_.assign(states_, 1.0);
+  bool unknown = false;
   for (std::size_t run = 0; run < rows_.runs(); ++run) {
     if (!sample_run(chain(run), rng, counts)) return false;
+    unknown = unknown || rows_.start_of(run).is_unknown();
+  }
+  if (unknown) {
+    start_law_.resize(states_);
+    sample_dirichlet(first_states_, start_law_, rng);
   }
   return true;
 }
@@ -48,7 +55,7 @@ PathSampler::Chain PathSampler::chain(std::size_t run) const {
 
 bool PathSampler::filter(const Chain& chain, std::size_t k, const double* before, double* after) {
   if (k == 0) {
-    chain.start.belief(rows_.start(), {after, states_});
+    chain.start.belief(rows_.start(), {after, states_}, start_law_);
   } else {
     const auto action = static_cast<std::size_t>(rows_.action(chain.first_row + k - 1));
     for (std::size_t next = 0; next < states_; ++next) {
@@ -110,6 +117,7 @@ bool PathSampler::sample_run(const Chain& chain, Rng& rng, std::span<double> cou
       next = state;
     }
   }
+  if (chain.start.is_unknown()) first_states_[next] += 1.0;
   return true;
 }
 

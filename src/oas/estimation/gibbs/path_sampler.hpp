@@ -11,7 +11,9 @@ namespace oas {
 
 /// Draws the hidden states of all rows from their exact distribution given a transition model:
 /// forward filter, backward sample (Scott 2002, with an action per transition). O(S²) per row; the
-/// filter is run twice over long runs, so that memory does not grow with their length.
+/// filter is run twice over long runs, so that memory does not grow with their length. Where runs
+/// start in unknown states, the law of these is drawn as well, from its posterior given the first
+/// states on the paths before; its prior is even over all laws.
 class PathSampler {
  public:
   /// `rows` must outlive it and stay as they are.
@@ -48,6 +50,8 @@ class PathSampler {
   std::vector<double> checkpoints_;  // [block][s]: belief in the state before it
   std::vector<double> block_;        // [state][s]: beliefs of one block
   std::vector<double> weights_;
+  std::vector<double> start_law_;     // of unknown starts; empty: there are none
+  std::vector<double> first_states_;  // [s]: on the paths of these runs, and one
 };
 
 }  // namespace oas

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "oas/core/contracts.hpp"
@@ -27,6 +28,8 @@ constexpr double kSameSensor = 1e-9;  // difference of probabilities
 constexpr double kSameTransition = 1e-6;
 constexpr double kSwapFall = 2.0;       // of a log-likelihood: a swap that makes no difference
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
+constexpr int kMostLawRounds = 20;
+constexpr double kLawTolerance = 1e-3;  // of a probability of the first state
 constexpr double kStartShare = 0.02;    // of uniform in a start
 constexpr std::uint64_t kStartSeed = 20'250'115;
 
@@ -255,6 +258,48 @@ LikelihoodEstimate best_climb(const LikelihoodRows& rows,
   return best;
 }
 
+LikelihoodFunction with_start_law(LikelihoodFunction likelihood,
+                                  std::shared_ptr<const std::vector<double>> law) {
+  return [likelihood = std::move(likelihood), law = std::move(law)](
+             const TransitionModel& transition, const PassOptions& options) {
+    PassOptions with = options;
+    with.unknown_start = *law;
+    return likelihood(transition, with);
+  };
+}
+
+// The law of first states of runs that start in an unknown one, which is learned too: it takes the
+// shares that the rows suggest (with one imaginary run for each state), T is climbed again under
+// it, and so on. Empty where there is no such run. The likelihoods of `rows` then know it.
+std::vector<double> learn_start_law(LikelihoodRows& rows, const LikelihoodOptions& options,
+                                    LikelihoodEstimate& climbed) {
+  if (climbed.pass.unknown_starts.empty()) return {};
+  const auto law = std::make_shared<std::vector<double>>();
+  rows.likelihood = with_start_law(rows.likelihood, law);
+  if (rows.squared) rows.squared = with_start_law(rows.squared, law);
+  std::vector<double> before(climbed.pass.unknown_starts.size(), 0.0);
+  for (int round = 0; round < kMostLawRounds; ++round) {
+    const std::vector<double>& starts = climbed.pass.unknown_starts;
+    const auto n = static_cast<double>(starts.size());
+    const double runs = std::accumulate(starts.begin(), starts.end(), 0.0);
+    law->assign(starts.size(), 0.0);
+    double change = 0.0;
+    for (std::size_t s = 0; s < starts.size(); ++s) {
+      (*law)[s] = (starts[s] + 1.0) / (runs + n);
+      change = std::max(change, std::abs((*law)[s] - before[s]));
+    }
+    if (change < kLawTolerance) break;
+    before = *law;
+    // Zeros that an earlier law asked for must be able to leave.
+    const TransitionModel from = mixed_with_uniform(climbed.transition, kStartShare);
+    const int passes = climbed.passes;
+    climbed = maximize_likelihood(rows.likelihood, from, options);
+    climbed.passes += passes;
+    if (climbed.status == LikelihoodStatus::impossible) break;
+  }
+  return *law;
+}
+
 }  // namespace
 
 void LikelihoodEstimatorOptions::validate() const {
@@ -302,8 +347,9 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.effective_rows = rows.effective_rows;
   estimate.alpha = sensor_alphas(model);
   const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
-  const LikelihoodEstimate climbed =
+  LikelihoodEstimate climbed =
       best_climb(rows, starts, in_doubt(rows, model, weakest), options.climb);
+  estimate.unknown_start = learn_start_law(rows, options.climb, climbed);
   OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
               "the rows cannot happen under the sensors and the start, whatever the transitions{}",
               structured ? " that the structure allows" : "");
@@ -321,7 +367,9 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.transition = with_uniform_rows(climbed.transition, estimate.visits);
   if (structured) {
     const TransitionModel transition = options.structure.expand(climbed.transition);
-    const LikelihoodPass pass = all_rows.likelihood(transition, {});
+    PassOptions with;
+    with.unknown_start = estimate.unknown_start;
+    const LikelihoodPass pass = all_rows.likelihood(transition, with);
     ++estimate.passes;
     expand_estimate(options.structure, row_sums(pass.counts, model.num_states()), estimate);
   }

@@ -235,6 +235,7 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
     if (!run_steps(block, 1, work, result, steps_in_batch)) return false;
   }
   if (options_.emissions) add_first_emission(block, work, result);
+  if (block.starts_run && block.start.is_unknown()) add_first_state(work, result);
   if (!seams_.empty()) {
     std::copy_n(work.states.data(), stride_, seam(index, kStart));
     std::copy_n(work.states.data() + block.steps * stride_, stride_, seam(index, kEnd));
@@ -297,7 +298,8 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
   }
   std::fill_n(first, stride_, 0.0);
   const auto states = static_cast<std::size_t>(rows_.num_states_);
-  const double read = block.start.belief(std::span(rows_.start_).first(states), {first, states});
+  const double read = block.start.belief(std::span(rows_.start_).first(states), {first, states},
+                                         options_.unknown_start);
   if (block.start.first() != nullptr) {  // a factor that does not depend on T
     if (!(read > 0.0)) return false;
     multiply_into(product, read);
@@ -310,6 +312,17 @@ bool LikelihoodPassRunner::first_state(const Block& block, Workspace& work,
   for (std::size_t s = 0; s < stride_; ++s) first[s] /= sum;
   multiply_into(product, sum);
   return true;
+}
+
+// Given all rows of its run.
+void LikelihoodPassRunner::add_first_state(const Workspace& work, TaskResult& result) const {
+  const auto n = static_cast<std::size_t>(rows_.num_states_);
+  const double* const state = work.states.data();
+  const double* const message = work.message.data();
+  const double total = std::inner_product(state, state + n, message, 0.0);
+  if (!(total > 0.0)) return;
+  result.starts.resize(n, 0.0);
+  for (std::size_t s = 0; s < n; ++s) result.starts[s] += state[s] * message[s] / total;
 }
 
 // The message at the end of a block: 1 at the end of a run, else by a burn-in or as settled.
@@ -390,6 +403,10 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
     }
   };
   for (const TaskResult& result : results_) {
+    if (!result.starts.empty()) pass.unknown_starts.resize(n, 0.0);
+    for (std::size_t s = 0; s < result.starts.size(); ++s) {
+      pass.unknown_starts[s] += result.starts[s];
+    }
     pass.log_likelihood += weighted
                                ? result.weighted_log
                                : std::log(result.product.mantissa) +

@@ -276,6 +276,10 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
     for (std::size_t i = 0; i < total.emission_counts.size(); ++i) {
       total.emission_counts[i] += pass.emission_counts[i];
     }
+    if (!pass.unknown_starts.empty()) total.unknown_starts.resize(pass.unknown_starts.size(), 0.0);
+    for (std::size_t i = 0; i < pass.unknown_starts.size(); ++i) {
+      total.unknown_starts[i] += pass.unknown_starts[i];
+    }
     total.batch_emission_counts.insert(total.batch_emission_counts.end(),
                                        pass.batch_emission_counts.begin(),
                                        pass.batch_emission_counts.end());

@@ -49,6 +49,9 @@ struct LikelihoodPass {
   /// other entries held. And the same of the batches, [batch][a][s][o].
   std::vector<double> emission_counts;
   std::vector<double> batch_emission_counts;
+  /// [s]: runs that started in an unknown state, expected to have started in s; empty where there
+  /// are none.
+  std::vector<double> unknown_starts;
   /// Of a window (see PassOptions): the belief with which the next window starts.
   std::vector<double> last_belief;
   /// Largest error of a smoothed state distribution where two blocks of a run meet, in total
@@ -72,6 +75,9 @@ struct PassOptions {
   /// Also LikelihoodPass::emission_counts, for a fifth more time. Neither for rows that bring their
   /// likelihoods nor with weights by age.
   bool emissions = false;
+
+  /// The law of the first state of runs that start in an unknown one; empty: all states alike.
+  std::vector<double> unknown_start;
 
   /// Rows of T, a·S + s, that were never left: the pass is of the log-likelihood of all rows and of
   /// that. Their scores and counts are 0. Ascending.

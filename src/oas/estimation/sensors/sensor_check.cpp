@@ -117,8 +117,12 @@ void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate) {
   SensorFitTest test(estimated_model(model, estimate));
+  const auto law = estimate.unknown_start.empty()
+                       ? nullptr
+                       : std::make_shared<const std::vector<double>>(estimate.unknown_start);
   log.visit_rows([&](Action action, Observation observation, const RunStart* start) {
-    test.add(action, observation, start);
+    const RunStart with_law = start != nullptr ? start->with_law(law) : RunStart();
+    test.add(action, observation, start != nullptr ? &with_law : nullptr);
   });
   const SensorFit fit = test.finish();
   estimate.fit_p_value = fit.p_value;

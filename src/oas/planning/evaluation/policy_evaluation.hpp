@@ -77,6 +77,10 @@ struct GainInterval {
   double lag_correlation = 0.0;  ///< of successive batch means: near 0 when batches are long enough
   std::uint64_t steps = 0;
   std::uint64_t seed = 0;
+  /// At the end of the simulation actions were still taken that may leave a class of states for
+  /// ever, as a machine that has not failed yet: the mean is not that of the long run, and
+  /// lower_limit is at most the least reward of the classes that are never left.
+  bool transient = false;
 
   [[nodiscard]] std::string brief() const;
 };

@@ -14,7 +14,7 @@
 
 namespace oas::detail {
 
-/// Letters, digits, '_', '-' and '.', 1 to 64 of them.
+/// Letters, digits, '_', '-' and '.', 1 to 64 of them, no '.' first: safe as the name of a file.
 [[nodiscard]] bool is_name(std::string_view text);
 
 /// Takes fields out of a TOML document; every error is a ParseError with file, line and column.
@@ -23,6 +23,8 @@ class TomlFields {
   explicit TomlFields(const std::string& file) : file_(file) {}
 
   [[nodiscard]] toml::table parse(std::string_view text) const;
+  /// Throws at a key of very many parts, for which the parser's stack would not suffice.
+  void check_depth(std::string_view text) const;
 
   [[noreturn]] void fail(const toml::source_position& place, std::string_view message) const;
   [[noreturn]] void fail(const toml::node* node, std::string_view message) const;

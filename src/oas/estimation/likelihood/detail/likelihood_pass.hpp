@@ -67,6 +67,7 @@ class LikelihoodPassRunner {
     std::vector<double> sums;  // [a][s][stride]
     detail::ScaledProduct product;
     std::vector<double> emissions;  // [code][stride]; empty: not asked for
+    std::vector<double> starts;     // [s], of runs that start in an unknown state; empty: none do
     std::vector<double> batches;    // [batch][a][s][stride]
     std::vector<double> emission_batches;
     std::vector<std::int64_t> batch_steps;
@@ -112,6 +113,7 @@ class LikelihoodPassRunner {
   bool step_back(const detail::ChainSteps& steps, int group, const double* states, double* message,
                  TaskResult& result) const;
   void add_first_emission(const Block& block, const Workspace& work, TaskResult& result) const;
+  void add_first_state(const Workspace& work, TaskResult& result) const;
   bool first_state(const Block& block, Workspace& work, detail::ScaledProduct& product);
   bool last_message(std::size_t index, Workspace& work);
   void close_batch(TaskResult& result, std::int64_t& steps) const;

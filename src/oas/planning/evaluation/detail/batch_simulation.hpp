@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "oas/planning/evaluation/detail/transient_steps.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/simulation/run.hpp"
 
@@ -17,6 +19,8 @@ template <class Make>
   const auto replications = static_cast<std::size_t>(options.replications);
   const std::uint64_t length = options.steps / (batches * replications);
   std::vector<double> means(batches * replications, 0.0);
+  const TransientSteps transient(truth);
+  std::vector<char> leaves(replications, 0);  // in the last batch
   parallel_for(replications, parallelism, [&](std::size_t r) {
     const auto replication = static_cast<std::uint32_t>(r);
     Environment environment(truth, Rng({options.seed, replication, Role::environment}));
@@ -27,11 +31,13 @@ template <class Make>
       play(environment, agent, rng, steps,
            [&](const Choice& choice, const Environment::Outcome& outcome) {
              sum += agent.worth(choice, outcome);
+             if (transient(choice.action, outcome.state)) leaves[r] = 1;
            });
       return sum;
     };
     total(options.burn_in);
     for (std::size_t batch = 0; batch < batches; ++batch) {
+      leaves[r] = 0;
       means[r * batches + batch] = total(length) / static_cast<double>(length);
     }
   });
@@ -39,6 +45,10 @@ template <class Make>
       batch_means_interval(means, options.batches_per_replication, options.level);
   interval.steps = length * batches * replications;
   interval.seed = options.seed;
+  if (std::find(leaves.begin(), leaves.end(), 1) != leaves.end()) {
+    interval.transient = true;
+    interval.lower_limit = std::min(interval.lower_limit, transient.least_reward_in_the_end());
+  }
   return interval;
 }
 
