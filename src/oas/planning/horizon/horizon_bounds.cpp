@@ -96,6 +96,7 @@ void UpperBound::add(const Eigen::VectorXd& belief, double v) {
     if (belief[s] > 0.0) point.support.push_back({static_cast<int>(s), belief[s]});
   }
   if (point.support.size() == 1) return set_corner(point.support.front().state, v);
+  entries_ += point.support.size();
   points_.push_back(std::move(point));
   if (points_.size() >= prune_at_) prune();
 }
@@ -122,6 +123,7 @@ void UpperBound::prune() {
     if (needed) {
       ++i;
     } else {
+      entries_ -= points_[i].support.size();
       points_.erase(points_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

@@ -28,13 +28,15 @@ struct HorizonOptions {
 ///     α = r_a + γ Σ_o K_a^o α_o,
 ///   each of which has exactly its α as value, so that the policy in the plan, which is made of
 ///   them, has exactly the lower bound as value (rounding apart);
-/// - upper: the fast informed bound for each number of steps to go (Hauskrecht 2000), and values
-///   backed up at the same beliefs and interpolated in between (sawtooth: values are convex).
+/// - upper: the least of the fast informed bound for each number of steps to go (Hauskrecht 2000),
+///   of value iteration on a grid (Lovejoy 1991) where one is affordable, and of values backed up
+///   at the same beliefs and interpolated in between (sawtooth: values are convex).
 /// Beliefs are chosen by trials from the start down to one step to go: the action of the largest
 /// upper bound, then the observation that leaves most of the gap (heuristic search value iteration,
 /// Smith and Simmons 2005, with bounds for each number of steps to go as in Walraven and Spaan
-/// 2019). More work never makes a bound worse. Deterministic, in one thread. Where rows are
-/// reading-first, values are means over the first readings.
+/// 2019), and now and then by sweeps over all that were met. More work never makes a bound worse.
+/// Deterministic, in one thread. Where rows are reading-first, values are means over the first
+/// readings.
 ///
 /// Plan::status is `converged` where the gap is reached, else `sweep_limit`, and the message says
 /// so. gain_lower and gain_upper are the bounds per step: over Σ_t γ^t. Throws InvalidArgument on

@@ -20,6 +20,7 @@ constexpr int kTrialsPerRound = 32;
 constexpr int kFewestSwept = 32;  // beliefs, doubled round by round
 constexpr int kMostSwept = 1024;
 constexpr std::size_t kMostMet = 4096;
+constexpr double kProductsPerDivision = 4.0;  // in time
 
 // The finest that is affordable; 0: none is.
 int grid_resolution(const Pomdp& model, int steps) {
@@ -248,11 +249,11 @@ void HorizonSolver::look_from(const Eigen::VectorXd& belief, int to_go) {
   const Eigen::VectorXd now = rewards_ * belief;
   look_.best_lower = now + discount_ * look_.lower.rowwise().sum();
   look_.best_upper = now + discount_ * look_.upper.rowwise().sum();
-  // A point costs a division for each state, which takes as long as some products.
-  const auto known =
-      static_cast<double>(lower_at(to_go - 1).size() + 4 * upper_at(to_go - 1).size());
-  spent_ +=
-      actions * (branches_.cost() + observations * (known + actions) * branches_.num_states());
+  const double known =
+      static_cast<double>(lower_at(to_go - 1).size() + look_.next.size()) * branches_.num_states() +
+      kProductsPerDivision * static_cast<double>(upper_at(to_go - 1).num_entries());
+  const auto seen = static_cast<double>((look_.mass.array() > 0.0).count());
+  spent_ += actions * branches_.cost() + seen * known;
 }
 
 int HorizonSolver::widest_observation(int action, double allowed) const {

@@ -56,6 +56,8 @@ class UpperBound {
   /// The value at belief b is at most v: proved by the caller.
   void add(const Eigen::VectorXd& belief, double v);
   [[nodiscard]] std::size_t size() const { return points_.size(); }
+  /// Probabilities of the points' beliefs that are not 0.
+  [[nodiscard]] std::size_t num_entries() const { return entries_; }
 
  private:
   struct Mass {
@@ -78,6 +80,7 @@ class UpperBound {
   std::shared_ptr<const BeliefGrid> grid_;
   std::vector<double> grid_values_;
   std::vector<Point> points_;
+  std::size_t entries_ = 0;
   std::size_t prune_at_ = 32;
 };
 
