@@ -84,7 +84,8 @@ class Horizon(CliCase):
         self.assertEqual(plan["first_action"], {"quiet": "run", "loud": "repair"})
         self.assertIn("first action: run, whatever is read first",
                       self.good("plan", model, "--horizon", 1))
-        self.bad("evaluate", self.machine(), "plan.json", says=["plan.json", "begins with a reading"])
+        self.bad("evaluate", self.machine(), "plan.json",
+                 says=["plan.json", "begins with a reading"])
 
     def test_work_and_threads(self):
         result = self.oas("plan", "network-link", "--horizon", 40, "--work", 1e-4, "-o", "1.json",

@@ -3,15 +3,14 @@
 
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
-#include "oas/core/json_text.hpp"
 #include "oas/planning/horizon/horizon_evaluation.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/planning/policies/asked_policy.hpp"
 #include "oas/planning/policies/plan_export.hpp"
 #include "oas/simulation/run.hpp"
+#include "planning/horizon_support.hpp"
 #include "planning/planning_support.hpp"
 #include "support/random_models.hpp"
 
@@ -19,6 +18,8 @@
 namespace oas {
 namespace {
 
+using test::plan_for;
+using test::small_model;
 using testing::HasSubstr;
 
 // P(s', o | s, a), from the definition of the timings.
@@ -102,35 +103,6 @@ double earned_over_paths(const Pomdp& truth, const Plan& plan) {
     }
   }
   return sum;
-}
-
-Plan plan_for(const Pomdp& model, int steps, double gap = 1e-9, double discount = 1.0) {
-  return horizon_plan(model, {.steps = steps, .discount = discount, .gap = gap});
-}
-
-// Three states, two actions; kind 0: before, 1: after, 2: reading-first.
-Pomdp small_model(int kind, std::uint64_t seed) {
-  test::RandomModelOptions options;
-  options.num_observations = 2 + static_cast<int>(seed % 2);
-  options.timing = kind == 0 ? Timing::before : Timing::after;
-  options.zero_fraction = seed % 3 == 0 ? 0.4 : 0.0;
-  PomdpParts parts = test::random_model(options, seed).parts();
-  Rng rng({seed, 7, Role::policy});
-  // Each action is the right one in some state, so that it pays to know the state.
-  std::vector<double> rewards(6);
-  for (int s = 0; s < 3; ++s) {
-    const int right = (s + static_cast<int>(seed)) % 2;
-    rewards[static_cast<std::size_t>(3 * right + s)] = 1.0 + rng.uniform();
-    rewards[static_cast<std::size_t>(3 * (1 - right) + s)] = -2.0 * rng.uniform();
-  }
-  parts.reward = Reward::by_action_state(std::move(rewards));
-  if (kind == 2) {
-    parts.first_observation =
-        ObservationModel(3, 1, options.num_observations,
-                         test::random_rows(3, options.num_observations, 0.5, 0.3, rng));
-    parts.rows = Rows::reading_first;
-  }
-  return Pomdp(std::move(parts));
 }
 
 TEST(Horizon, AgainstTheTreeOfAllHistories) {
@@ -411,57 +383,6 @@ TEST(Horizon, OthersSayThatItEnds) {
       FAIL();
     } catch (const InvalidArgument& error) {
       EXPECT_THAT(error.what(), HasSubstr("the plan is for 3 steps"));
-    }
-  }
-}
-
-TEST(HorizonFile, RoundTripToTheBit) {
-  for (int kind = 0; kind < 3; ++kind) {
-    Plan plan = plan_for(small_model(kind, 3), 4, 1e-4, 0.9);
-    plan.posterior = PosteriorGain{0.9, 200, 0.5, 0.25, 0.75};
-    const std::string text = dump_json(plan_to_json(plan));
-    const Plan again = parse_plan(text, "plan");
-    EXPECT_EQ(again, plan);
-    EXPECT_EQ(dump_json(plan_to_json(again)), text);
-  }
-}
-
-TEST(HorizonFile, FaultsAreNamed) {
-  const Plan plan = plan_for(small_model(1, 1), 3);
-  using Json = nlohmann::ordered_json;
-  const std::vector<std::pair<std::function<void(Json&)>, std::string>> cases = {
-      {[](Json& j) { j["stages"][1]["actions"][0] = 7; }, "stage 1 takes action 7 of 2"},
-      {[](Json& j) { j["stages"][0]["next"][0][0] = 99; }, "stage 0 names node 99"},
-      {[](Json& j) { j["stages"][0]["next"][0][0] = -1; }, "stage 0 names node -1"},
-      {[](Json& j) { j["stages"][0]["next"][0][0] = -5; }, "$.stages[0].next[0][0]"},
-      {[](Json& j) { j["stages"][0]["next"][0].push_back(0); }, "$.stages[0].next[0]: a node for"},
-      {[](Json& j) { j["stages"][0].erase("next"); }, "stage 0 has 0 next nodes"},
-      {[](Json& j) {
-         j["stages"][2]["next"] = {{0, 0, 0}};
-       },
-       "nothing comes after the last step"},
-      {[](Json& j) { j["stages"].erase(2); }, "stage 1 has"},
-      {[](Json& j) { j["stages"] = Json::array(); }, "without stages"},
-      {[](Json& j) { j["stages"][0]["alpha"][0].erase(0); }, "$.stages[0].alpha"},
-      {[](Json& j) { j["stages"][0]["more"] = 1; }, "more"},
-      {[](Json& j) { j["start"] = 50; }, "start names node 50"},
-      {[](Json& j) {
-         j["first"] = {0, 0, 0};
-       },
-       "begins with a reading"},
-      {[](Json& j) { j["horizon"]["steps"] = 4; }, "a horizon of 4 steps with 3 stages"},
-      {[](Json& j) { j["horizon"]["discount"] = 1.5; }, "1.5"},
-      {[](Json& j) { j["horizon"]["upper"] = -1e9; }, "its upper -1000000000"},
-      {[](Json& j) { j["iota"] = 0.1; }, "no floor"},
-      {[](Json& j) { j.erase("horizon"); }, "go together"}};
-  for (const auto& [damage, says] : cases) {
-    Json document = plan_to_json(plan);
-    damage(document);
-    try {
-      static_cast<void>(parse_plan(dump_json(document), "plan.json"));
-      FAIL() << says;
-    } catch (const ParseError& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("plan.json"), HasSubstr(says)));
     }
   }
 }
