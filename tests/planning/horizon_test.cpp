@@ -287,6 +287,23 @@ TEST(Horizon, ExactInOtherModels) {
                InvalidArgument);
 }
 
+// What the plan's model rules out tells nothing: the plan goes on with what is best without it.
+TEST(Horizon, AnObservationThatCannotComeTellsNothing) {
+  // Action 0 earns in state 0, action 1 in state 1, and readings 0 and 1 tell; 2 never comes.
+  const auto model = [](double p, double broken) {
+    const double works = 1.0 - broken;
+    return test::make_model(
+        Timing::after, 2, 2, 3, {p, 1 - p, p, 1 - p, p, 1 - p, p, 1 - p},
+        {works, 0, broken, 0, works, broken, works, 0, broken, 0, works, broken},
+        Reward::by_action_state({1, 0, 0, 1}), {1, 0});
+  };
+  for (const double p : {0.2, 0.8}) {
+    const Plan plan = plan_for(model(p, 0.0), 2);
+    EXPECT_NEAR(plan.horizon->lower, 2.0, 1e-12);
+    EXPECT_NEAR(horizon_value(model(p, 1.0), plan), 1.8, 1e-12);
+  }
+}
+
 TEST(Horizon, SimulationAgreesAndKnowsNoThreads) {
   for (int kind = 0; kind < 3; ++kind) {
     const Pomdp model = small_model(kind, 4);
