@@ -87,6 +87,7 @@ void write_graph(const Files& files, const Plan& plan) {
 }
 
 void convert(const Files& files, const Plan& plan) {
+  plan.require_endless("policies of other solvers never end");
   if (plan.iota > 0.0) {
     warn(files.common, fmt::format("{}: the floor of {:g} is left out; other solvers' policies "
                                    "have none",

@@ -13,6 +13,7 @@
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/evaluation/policy_simulation.hpp"
 #include "oas/planning/policies/policy_file.hpp"
+#include "plan_horizon.hpp"
 #include "setting_options.hpp"
 #include "undetermined.hpp"
 #include "what_if.hpp"
@@ -129,8 +130,12 @@ void check_options(const EvaluateArguments& options, const AnyPolicy& policy) {
               "{}: --start-node and --vectors are for policy graphs (.pg)", options.plan);
   OAS_REQUIRE(options.filter.empty() || !is_graph,
               "{}: a policy graph keeps no belief; --filter is for others", options.plan);
-  OAS_REQUIRE(options.resolution == 0 || std::holds_alternative<Plan>(policy),
-              "{}: --grid is for plans (oas plan)", options.plan);
+  const Plan* const plan = std::get_if<Plan>(&policy);
+  OAS_REQUIRE(options.resolution == 0 || plan != nullptr, "{}: --grid is for plans (oas plan)",
+              options.plan);
+  OAS_REQUIRE(
+      plan == nullptr || !plan->horizon || (options.resolution == 0 && options.filter.empty()),
+      "{}: a plan for a horizon keeps no belief; --filter and --grid are for others", options.plan);
 }
 
 // About the model that is taken for the truth, and what the plan was made with.
@@ -175,6 +180,12 @@ void run_evaluate(EvaluateArguments& options) {
   check_options(options, policy);
   const Models models{truth, load_filter(options)};
   const std::vector<std::string> warnings = warnings_of(options, truth.model, policy);
+  if (const Plan* plan = std::get_if<Plan>(&policy); plan != nullptr && plan->horizon) {
+    return about_file(options.plan, [&] {
+      evaluate_horizon({options.model, options.plan, options.simulation, warnings}, truth.model,
+                       *plan, options.common);
+    });
+  }
   const Found found = about_file(options.plan, [&] {
     return while_shown(options.common, "evaluating " + options.plan, [&] {
       return std::visit([&](const auto& value) { return evaluate(options, models, value); },

@@ -17,6 +17,7 @@
 #include "oas/planning/planners.hpp"
 #include "oas/planning/policies/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
+#include "plan_horizon.hpp"
 #include "plan_uncertain.hpp"
 #include "posterior.hpp"
 #include "setting_options.hpp"
@@ -79,6 +80,7 @@ std::string headline(const std::string& model, const Plan& plan) {
         limit->frequency, limit->frequency_upper, limit->most, checked, limit->multiplier,
         plan.brief());
   }
+  if (plan.horizon) return horizon_headline(model, plan);
   if (const auto& value = plan.discounted) {
     return fmt::format(
         "{}: worth [{:.6g}, {:.6g}] from the start, discounted by {:g}\n"
@@ -94,9 +96,11 @@ void print_plan(const PlanArguments& options, const Plan& plan, const std::strin
                 const std::string& drawn, double seconds) {
   if (options.common.json) {
     Json document = plan_to_json(plan);
-    for (const char* left_to_the_file : {"format", "bias", "alpha", "model"}) {
+    for (const char* left_to_the_file :
+         {"format", "bias", "alpha", "model", "stages", "start", "first"}) {
       document.erase(left_to_the_file);
     }
+    if (plan.horizon) document["first_action"] = first_action_json(plan);
     document["seconds"] = seconds;
     if (!options.output.empty()) document["plan"] = options.output;
     print_json(options.common, document);
@@ -109,7 +113,10 @@ void print_plan(const PlanArguments& options, const Plan& plan, const std::strin
         "best one found\n",
         plan.optimism->radius, plan.optimism->gain_bound);
   }
-  print(options.common, text + posterior_line(plan, drawn) + fmt::format("  {:.3f} s\n", seconds));
+  text += plan.horizon ? horizon_posterior_line(plan, drawn) : posterior_line(plan, drawn);
+  if (plan.horizon && !options.output.empty())
+    text += fmt::format("  {}: written\n", options.output);
+  print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
 }
 
 // What can be said before the model is read.
@@ -149,6 +156,18 @@ void check_model(const PlanArguments& options, const Pomdp& model) {
               options.output, model.num_states());
 }
 
+// What compares or draws plans is about those that never end.
+void check_criterion(const PlanArguments& options) {
+  const PlanOptions& plan = options.plan;
+  OAS_REQUIRE(!options.all || (!plan.discount && !plan.horizon && plan.limit.empty()),
+              "--all compares average rewards; it goes with neither --discount nor --horizon nor "
+              "--limit");
+  OAS_REQUIRE(options.figure.empty() || !plan.horizon,
+              "--figure draws a policy that does the same at all times; one for --horizon {} has "
+              "stages, which the plan file (-o) lists",
+              *plan.horizon);
+}
+
 // The plan that is asked for, with what is to be said about how it was chosen.
 Plan chosen_plan(const PlanArguments& options, const Pomdp& model, const DrawnModels& draws,
                  std::string& choice) {
@@ -171,8 +190,7 @@ void run_plan(PlanArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   check_model(options, model);
   options.plan = plan_options(model, options.settings);
-  OAS_REQUIRE(!options.all || (!options.plan.discount && options.plan.limit.empty()),
-              "--all compares average rewards; it goes with neither --discount nor --limit");
+  check_criterion(options);
   std::vector<std::string> warnings =
       warn_of_undetermined(options.model, model, "the plan", options.common);
   if (options.uncertainty.robust) {
@@ -186,7 +204,11 @@ void run_plan(PlanArguments& options) {
   warn_of_exact_rewards(options.model, draws, options.common, warnings);
   std::string choice;
   Plan plan = chosen_plan(options, model, draws, choice);
-  set_posterior(plan, draws, options.uncertainty.confidence, options.common, warnings);
+  if (plan.horizon) {
+    set_horizon_posterior(plan, draws, options.uncertainty.confidence, options.common);
+  } else {
+    set_posterior(plan, draws, options.uncertainty.confidence, options.common, warnings);
+  }
   plan.warnings = warnings;
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);

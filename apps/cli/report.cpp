@@ -49,6 +49,8 @@ void run_report(const ReportArguments& given) {
                 "--plan {}: a policy graph; the page shows plans of oas plan (.json)",
                 options.plan);
     report.plan = read_plan(options.plan);
+    about_file(options.plan,
+               [&] { report.plan->require_endless("the page shows plans for the long run"); });
     OAS_REQUIRE(report.plan->model.num_states() == model.num_states(),
                 "{}: a plan for {}; {} has {} states", options.plan, report.plan->model.brief(),
                 options.model, model.num_states());

@@ -59,6 +59,7 @@ class Usage(CliCase):
         for command in (("check", m, "--steps"), ("check", m, "--runs"), ("check", m, "--trial"),
                         ("check", m, "--seed"), ("check", m, "--threads"),
                         ("plan", m, "--steps"), ("plan", m, "--seed"), ("plan", m, "--grid"),
+                        ("plan", m, "--horizon"),
                         ("evaluate", m, "p.json", "--steps"), ("evaluate", m, "p.json", "--seed"),
                         ("evaluate", m, "p.json", "--grid"),
                         ("evaluate", m, "p.json", "--start-node"),

@@ -145,6 +145,11 @@ void SettingFields::operator()(std::string_view name, std::optional<double>& fie
   add_number(name, field, range, summary);
 }
 
+void SettingFields::operator()(std::string_view name, std::optional<int>& field, Between<int> range,
+                               std::string_view summary) {
+  add_number(name, field, range, summary);
+}
+
 void SettingFields::text(std::string_view name, std::string& field, std::string_view summary) {
   SettingInfo info;
   info.name = name;

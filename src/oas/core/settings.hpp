@@ -82,6 +82,8 @@ class SettingFields {
                   std::string_view summary);
   void operator()(std::string_view name, std::optional<double>& field, Between<double> range,
                   std::string_view summary);
+  void operator()(std::string_view name, std::optional<int>& field, Between<int> range,
+                  std::string_view summary);
   /// Any value of the type.
   template <class Number>
   void operator()(std::string_view name, Number& field, std::string_view summary) {

@@ -80,6 +80,11 @@ MakeLoop player(const AnyModel& any, const PolicyOptions& policy, std::uint64_t 
 }
 
 MakeLoop player(const AnyModel& any, const PlanPlayer& planned, std::uint64_t seed) {
+  if (const HorizonPolicy* const policy = planned.plan.horizon_policy()) {
+    return [model = std::get<Pomdp>(any), agent = HorizonAgent(*policy), seed](std::uint32_t run) {
+      return advance_of(ClosedLoop::of(model, agent, seed, run));
+    };
+  }
   const auto policy =
       std::make_shared<const PlanPolicy>(planned.plan, planned.filter.value_or(planned.plan.model));
   return [model = std::get<Pomdp>(any), policy, seed](std::uint32_t run) {
@@ -143,14 +148,27 @@ class PlayedLog {
   SimulatedLog totals_;
 };
 
-void check_player(const AnyModel& model, const PolicyOptions& policy) {
+void check_player(const AnyModel& model, const PolicyOptions& policy, std::int64_t /*steps*/) {
   policy.validate(chain_of(model));
 }
 
-void check_player(const AnyModel& any, const PlanPlayer& planned) {
+void check_horizon_player(const Pomdp& model, const PlanPlayer& planned, std::int64_t steps) {
+  const HorizonPolicy& policy = *planned.plan.horizon_policy();
+  OAS_REQUIRE(!planned.filter,
+              "a plan for a horizon keeps no belief, so no model can filter for it");
+  planned.plan.validate();  // its floor may have been set since it was read
+  policy.check_fits(model);
+  OAS_REQUIRE(steps <= policy.num_steps(),
+              "the plan is over after {} steps and says nothing about the {} that are asked for; "
+              "simulate several --runs of at most {} --steps",
+              policy.num_steps(), steps, policy.num_steps());
+}
+
+void check_player(const AnyModel& any, const PlanPlayer& planned, std::int64_t steps) {
   const auto* const model = std::get_if<Pomdp>(&any);
   OAS_REQUIRE(model != nullptr,
               "plans are for finite observations; oas discretise makes such a model");
+  if (planned.plan.horizon) return check_horizon_player(*model, planned, steps);
   const Pomdp& keeps_belief = planned.filter ? *planned.filter : planned.plan.model;
   OAS_REQUIRE(!model->reading_first() || keeps_belief.first_observation(),
               "rows are reading-first, and the model that keeps the plan's beliefs has no "
@@ -170,7 +188,7 @@ void LogSimulationOptions::validate(const AnyModel& model) const {
               "the model has neither observation nor density, so it cannot be simulated");
   OAS_REQUIRE(runs >= 1, "runs is {}; it must be at least 1", runs);
   OAS_REQUIRE(steps >= 1, "steps is {}; it must be at least 1", steps);
-  std::visit([&](const auto& player) { check_player(model, player); }, policy);
+  std::visit([&](const auto& player) { check_player(model, player, steps); }, policy);
 }
 
 SimulatedLog simulate_log(const AnyModel& model, const LogSimulationOptions& options,

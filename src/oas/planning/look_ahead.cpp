@@ -48,6 +48,12 @@ void LookAhead::prepare(const Pomdp& model, const VectorBias& bias) {
   }
 }
 
+void LookAhead::prepare(const Pomdp& /*model*/, const HorizonPolicy& policy) {
+  throw InvalidArgument(
+      fmt::format("the plan is for {} steps; it has no bias over beliefs to look ahead to",
+                  policy.num_steps()));
+}
+
 template <int N>
 double LookAhead::grid_future(const double* belief, int action) const {
   const std::ptrdiff_t n = num_states();

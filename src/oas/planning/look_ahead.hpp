@@ -20,7 +20,7 @@ namespace oas {
 /// With vectors in a large sparse model (detail::SparseModel) the cost is by what is not 0.
 class LookAhead {
  public:
-  /// Throws InvalidArgument on a plan that is not valid.
+  /// Throws InvalidArgument on a plan that is not valid, and on one for a horizon.
   explicit LookAhead(const Plan& plan);
   LookAhead(const Pomdp& model, const BeliefGrid& grid, std::vector<double> bias);
 
@@ -39,6 +39,7 @@ class LookAhead {
  private:
   void prepare(const Pomdp& model, const GridBias& bias);
   void prepare(const Pomdp& model, const VectorBias& bias);
+  [[noreturn]] void prepare(const Pomdp& model, const HorizonPolicy& policy);
   template <int N>
   [[nodiscard]] double grid_future(const double* belief, int action) const;
   [[nodiscard]] double vector_future(const double* belief, int action);

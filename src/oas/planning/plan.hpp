@@ -10,6 +10,7 @@
 
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/grid/relative_value_iteration.hpp"
+#include "oas/planning/horizon/horizon_policy.hpp"
 
 namespace oas {
 
@@ -42,6 +43,17 @@ struct DiscountedValue {
   friend bool operator==(const DiscountedValue&, const DiscountedValue&) = default;
 };
 
+/// What a plan for a number of steps adds: the sum Σ_{t<N} γ^t r_t from the model's start. The plan
+/// acts by the HorizonPolicy in its bias; gain_lower and gain_upper are these bounds over Σ_t γ^t.
+struct HorizonValue {
+  int steps = 0;          ///< N
+  double discount = 1.0;  ///< γ, in (0, 1]
+  double lower = 0.0;     ///< of this policy: exact
+  double upper = 0.0;     ///< of every policy: proved
+
+  friend bool operator==(const HorizonValue&, const HorizonValue&) = default;
+};
+
 /// What a plan under a limit adds. The rewards of the plan's own model are then less by
 /// `multiplier` in the limited states: gain_lower and gain_upper are about those.
 struct LimitedStates {
@@ -56,7 +68,8 @@ struct LimitedStates {
   friend bool operator==(const LimitedStates&, const LimitedStates&) = default;
 };
 
-/// The gain of a plan's policy over dynamics drawn from the posterior of an estimate.
+/// The gain of a plan's policy, or its sum over a horizon, over dynamics drawn from the posterior
+/// of an estimate.
 struct PosteriorGain {
   double confidence = 0.0;
   int draws = 0;
@@ -97,11 +110,13 @@ struct VectorBias {
   friend bool operator==(const VectorBias&, const VectorBias&) = default;
 };
 
-using PlanBias = std::variant<GridBias, VectorBias>;
+/// What a plan acts by: a function of beliefs to look ahead to, or the nodes of a plan that ends.
+using PlanBias = std::variant<GridBias, VectorBias, HorizonPolicy>;
 
 /// A policy with all that is needed to act: the model, the floor ι and a bias v over beliefs. The
 /// policy: filter the belief exactly; the action that maximises g(b,a) + Σ_o P(o|b,a) v(b'_o) gets
-/// probability 1-(A-1)ι, the others ι. A value: copies, compares, serialises ("oas-plan/1",
+/// probability 1-(A-1)ι, the others ι. A plan for a horizon is another: a HorizonPolicy, without
+/// belief and floor. A value: copies, compares, serialises ("oas-plan/1",
 /// docs/reference/planning.md).
 struct Plan {
   explicit Plan(Pomdp of_model) : model(std::move(of_model)) {}
@@ -118,12 +133,20 @@ struct Plan {
   Certificate certificate;
   std::optional<Optimism> optimism;
   std::optional<DiscountedValue> discounted;
+  std::optional<HorizonValue> horizon;
   std::optional<LimitedStates> limited;
   std::optional<PosteriorGain> posterior;
   std::vector<std::string> warnings;  ///< what whoever made the plan has to say about the model
 
   /// Of the grid under the bias; 0: it has none.
   [[nodiscard]] int grid_resolution() const;
+  /// The policy of a plan for a horizon; null: the plan never ends.
+  [[nodiscard]] const HorizonPolicy* horizon_policy() const {
+    return std::get_if<HorizonPolicy>(&bias);
+  }
+  /// Throws InvalidArgument where the plan ends; `what` is what needs one that does not: "forecasts
+  /// look beyond its end".
+  void require_endless(std::string_view what) const;
   /// Throws InvalidArgument naming the part and the value.
   void validate() const;
   /// One line for people.

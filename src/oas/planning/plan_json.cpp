@@ -16,15 +16,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-plan/1";
 
-constexpr std::array<std::string_view, 19> kKeys = {
-    "format", "planner",  "iota",        "gain_lower", "gain_upper", "status", "message",
-    "sweeps", "residual", "certificate", "optimism",   "resolution", "bias",   "alpha",
-    "model",  "warnings", "discounted",  "limited",    "posterior"};
+constexpr std::array<std::string_view, 23> kKeys = {
+    "format",    "planner", "iota",     "gain_lower",  "gain_upper", "status",
+    "message",   "sweeps",  "residual", "certificate", "optimism",   "resolution",
+    "bias",      "alpha",   "model",    "warnings",    "discounted", "limited",
+    "posterior", "horizon", "stages",   "start",       "first"};
 constexpr std::array<std::string_view, 5> kCertificateKeys = {"level", "seed", "steps", "mean",
                                                               "half_width"};
 constexpr std::array<std::string_view, 2> kOptimismKeys = {"radius", "gain_bound"};
 
 constexpr std::array<std::string_view, 3> kDiscountedKeys = {"discount", "lower", "upper"};
+constexpr std::array<std::string_view, 4> kHorizonKeys = {"steps", "discount", "lower", "upper"};
+constexpr std::array<std::string_view, 3> kStageKeys = {"actions", "next", "alpha"};
 constexpr std::array<std::string_view, 7> kLimitedKeys = {
     "states", "most", "multiplier", "frequency", "frequency_upper", "gain_lower", "gain_upper"};
 constexpr std::array<std::string_view, 5> kPosteriorKeys = {"confidence", "draws", "mean", "lower",
@@ -60,20 +63,70 @@ Certificate read_certificate(const JsonView& view) {
           view.at("mean").as_double(), view.at("half_width").as_double()};
 }
 
+Json certificate_json(const Certificate& certificate) {
+  return {{"level", certificate.level},
+          {"seed", certificate.seed},
+          {"steps", certificate.steps},
+          {"mean", certificate.mean},
+          {"half_width", certificate.half_width}};
+}
+
 std::vector<double> read_numbers(const JsonView& view) {
   const std::array<int, 1> extents = {static_cast<int>(view.size())};
   return view.as_array(extents);
 }
 
-PlanBias read_bias(const JsonView& root, int num_states) {
+std::vector<int> read_nodes(const JsonView& view) {
+  std::vector<int> nodes;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const long node = view.at(i).as_integer();
+    if (node < HorizonPolicy::kNone || node > std::numeric_limits<int>::max()) {
+      view.at(i).fail(fmt::format("a number of nodes or actions is expected, found {}", node));
+    }
+    nodes.push_back(static_cast<int>(node));
+  }
+  return nodes;
+}
+
+std::vector<double> read_vectors(const JsonView& view, int num_states) {
+  const std::array<int, 2> extents = {static_cast<int>(view.size()), num_states};
+  return view.as_array(extents);
+}
+
+HorizonPolicy read_stages(const JsonView& root, const Pomdp& model) {
+  HorizonPolicy policy;
+  const JsonView stages = root.at("stages");
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const JsonView view = stages.at(i);
+    view.require_keys(kStageKeys);
+    HorizonStage stage{
+        read_nodes(view.at("actions")), {}, read_vectors(view.at("alpha"), model.num_states())};
+    if (view.has("next")) {
+      const JsonView next = view.at("next");
+      for (std::size_t k = 0; k < next.size(); ++k) {
+        const std::vector<int> nodes = read_nodes(next.at(k));
+        if (nodes.size() != static_cast<std::size_t>(model.num_observations())) {
+          next.at(k).fail(fmt::format("a node for each of {} observations is expected, found {}",
+                                      model.num_observations(), nodes.size()));
+        }
+        stage.next.insert(stage.next.end(), nodes.begin(), nodes.end());
+      }
+    }
+    policy.stages.push_back(std::move(stage));
+  }
+  policy.start = read_int(root.at("start"));
+  if (root.has("first")) policy.first = read_nodes(root.at("first"));
+  return policy;
+}
+
+PlanBias read_bias(const JsonView& root, const Pomdp& model) {
   const std::string planner = root.at("planner").as_string();
+  if (planner == HorizonPolicy::kName && root.has("stages")) return read_stages(root, model);
   if (planner == GridBias::kName) {
     return GridBias{read_int(root.at("resolution")), read_numbers(root.at("bias"))};
   }
   if (planner == VectorBias::kName) {
-    const JsonView alpha = root.at("alpha");
-    const std::array<int, 2> extents = {static_cast<int>(alpha.size()), num_states};
-    return VectorBias{alpha.as_array(extents)};
+    return VectorBias{read_vectors(root.at("alpha"), model.num_states())};
   }
   root.at("planner").fail(fmt::format("\"{}\" or \"{}\" is expected, found \"{}\"", GridBias::kName,
                                       VectorBias::kName, planner));
@@ -84,13 +137,33 @@ void write_bias(const GridBias& bias, int /*num_states*/, Json& document) {
   document["bias"] = bias.values;
 }
 
-void write_bias(const VectorBias& bias, int num_states, Json& document) {
+template <class Number>
+Json rows_of_width(const std::vector<Number>& values, int width) {
   Json rows = Json::array();
-  const auto width = static_cast<std::ptrdiff_t>(num_states);
-  for (auto row = bias.alpha.begin(); row != bias.alpha.end(); row += width) {
-    rows.push_back(std::vector<double>(row, row + width));
+  for (auto row = values.begin(); row != values.end(); row += width) {
+    rows.push_back(std::vector<Number>(row, row + width));
   }
-  document["alpha"] = std::move(rows);
+  return rows;
+}
+
+void write_bias(const VectorBias& bias, int num_states, Json& document) {
+  document["alpha"] = rows_of_width(bias.alpha, num_states);
+}
+
+void write_bias(const HorizonPolicy& policy, int num_states, Json& document) {
+  Json stages = Json::array();
+  for (const HorizonStage& stage : policy.stages) {
+    Json written = {{"actions", stage.actions}};
+    if (!stage.next.empty()) {
+      written["next"] =
+          rows_of_width(stage.next, static_cast<int>(stage.next.size() / stage.actions.size()));
+    }
+    written["alpha"] = rows_of_width(stage.alpha, num_states);
+    stages.push_back(std::move(written));
+  }
+  document["start"] = policy.start;
+  if (!policy.first.empty()) document["first"] = policy.first;
+  document["stages"] = std::move(stages);
 }
 
 // What a plan for another criterion, or of an estimate, adds.
@@ -103,6 +176,12 @@ void read_criteria(const JsonView& root, Plan& plan) {
     view.require_keys(kDiscountedKeys);
     plan.discounted =
         DiscountedValue{number(view, "discount"), number(view, "lower"), number(view, "upper")};
+  }
+  if (root.has("horizon")) {
+    const JsonView view = root.at("horizon");
+    view.require_keys(kHorizonKeys);
+    plan.horizon = HorizonValue{read_int(view.at("steps")), number(view, "discount"),
+                                number(view, "lower"), number(view, "upper")};
   }
   if (root.has("limited")) {
     const JsonView view = root.at("limited");
@@ -125,6 +204,12 @@ void write_criteria(const Plan& plan, Json& document) {
   if (const auto& value = plan.discounted) {
     document["discounted"] = {
         {"discount", value->discount}, {"lower", value->lower}, {"upper", value->upper}};
+  }
+  if (const auto& value = plan.horizon) {
+    document["horizon"] = {{"steps", value->steps},
+                           {"discount", value->discount},
+                           {"lower", value->lower},
+                           {"upper", value->upper}};
   }
   if (const auto& limit = plan.limited) {
     document["limited"] = {{"states", limit->states},
@@ -155,7 +240,7 @@ Plan read_parts(const JsonView& root) {
   }
   const JsonView model = root.at("model");
   Plan plan(parse_model(model.json().dump(), fmt::format("{}: {}", root.file(), model.path())));
-  plan.bias = read_bias(root, plan.model.num_states());
+  plan.bias = read_bias(root, plan.model);
   plan.iota = root.at("iota").as_double();
   plan.gain_lower = root.at("gain_lower").as_double();
   plan.gain_upper = root.at("gain_upper").as_double();
@@ -188,11 +273,7 @@ Json plan_to_json(const Plan& plan) {
   document["message"] = plan.message;
   document["sweeps"] = plan.iterations;
   document["residual"] = plan.residual;
-  document["certificate"] = {{"level", plan.certificate.level},
-                             {"seed", plan.certificate.seed},
-                             {"steps", plan.certificate.steps},
-                             {"mean", plan.certificate.mean},
-                             {"half_width", plan.certificate.half_width}};
+  if (!plan.horizon) document["certificate"] = certificate_json(plan.certificate);
   if (plan.optimism) {
     document["optimism"] = {{"radius", plan.optimism->radius},
                             {"gain_bound", plan.optimism->gain_bound}};

@@ -52,9 +52,12 @@ void PlanOptions::validate(const Pomdp& model) const {
   check_ranges(*this);
   static_cast<void>(choose_planner(model, *this));
   check_floor(iota, model.num_actions());
-  OAS_REQUIRE(!discount || (!gap && limit.empty()),
+  OAS_REQUIRE(!discount || horizon || (!gap && limit.empty()),
               "{} is for the average reward; it does not go with a discount",
               gap ? "gap" : "limit");
+  OAS_REQUIRE(!horizon || limit.empty(),
+              "limit is for the long run; it does not go with a horizon of {} steps", *horizon);
+  OAS_REQUIRE(!horizon || !(iota > 0.0), "iota is {}; a plan for a horizon has no floor", iota);
   OAS_REQUIRE(limit.empty() || !gap, "gap does not go with a limit");
   simulation.validate();
   point.validate();
@@ -66,10 +69,17 @@ PlanOptions plan_options(const Pomdp& model, std::span<const Setting> settings) 
   options.visit(fields);
   fields.apply(settings, "oas plan");
   options.point.seed = options.simulation.seed;
-  const std::string asked = std::exchange(options.planner, choose_planner(model, options).name);
+  const PlannerInfo& planner =
+      options.horizon ? choose_horizon_planner(options) : choose_planner(model, options);
+  const std::string asked = std::exchange(options.planner, planner.name);
   fields.require_looked_at(settings);
   options.planner = asked;
   return options;
+}
+
+void PlanOptions::require_average(std::string_view what) const {
+  OAS_REQUIRE(!discount && !horizon && limit.empty(),
+              "{}; it goes with no discount, no horizon and no limit", what);
 }
 
 bool PlanOptions::looks_at_grid() const { return find_planner(planner).has_grid; }
@@ -98,6 +108,9 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
               "the reward {} is too large to be summed up; rewards must lie within ±{}", largest,
               kLargestReward);
   if (!options.limit.empty()) return limited_plan(model, options, parallelism);
+  if (options.horizon) {
+    return choose_horizon_planner(options).make_for_horizon(model, options, parallelism);
+  }
   if (options.discount) {
     Plan plan = choose_discounting_planner(options).make_discounted(model, options, parallelism);
     certify(plan, options.simulation, parallelism);
@@ -114,8 +127,7 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
 Plan optimistic_plan(const Pomdp& model, double radius, const PlanOptions& options,
                      Parallelism parallelism) {
   options.validate(model);
-  OAS_REQUIRE(!options.discount && options.limit.empty(),
-              "a radius is for the average reward; it goes with no discount and no limit");
+  options.require_average("a radius is for the average reward");
   const PlannerInfo& planner = choose_optimistic_planner(options);
   const EviResult found =
       planner.best_member(ConfidenceSet::uniform(model, radius), options, parallelism);

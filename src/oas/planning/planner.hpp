@@ -10,6 +10,7 @@
 #include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
+#include "oas/planning/horizon/horizon_plan.hpp"
 #include "oas/planning/plan.hpp"
 #include "oas/planning/points/point_based.hpp"
 
@@ -24,6 +25,10 @@ struct PlanOptions {
   int max_sweeps = 100'000;
   /// Maximise Σ_t γ^t r_t from the start instead of the average, in (0, 1).
   std::optional<double> discount;
+  /// Maximise the sum of the rewards of so many steps from the start, discounted or not.
+  std::optional<int> horizon;
+  /// What refining a plan for a horizon may cost, in 10⁹ products.
+  double work = 2.0;
   /// "failed=0.01": long-run share of the steps in a state (or several, worn+failed) at most this;
   /// empty: no limit.
   std::string limit;
@@ -41,6 +46,10 @@ struct PlanOptions {
     fields("gap", gap, {kAboveZero}, "refine until upper - lower is at most this");
     fields("discount", discount, {kAboveZero, kBelowOne},
            "maximise the discounted sum from the start instead of the average");
+    fields("horizon", horizon, {1, kMostHorizon},
+           "maximise the sum over so many steps from the start instead of the average");
+    fields("work", work, {kAboveZero},
+           "limit of work of a plan for a horizon, in 10^9 products (about a second)");
     fields.text("limit", limit, "STATE=SHARE: at most this share of the steps in a bad state");
     fields.choice("planner", planner, {"auto", "grid", "point"}, "how to plan");
     fields("grid", resolution, {0, 1'000'000}, "resolution of the belief grid; 0: automatic");
@@ -51,10 +60,17 @@ struct PlanOptions {
     fields.when(
         {"grid", "tolerance"}, [this] { return planner == kAutomatic || looks_at_grid(); },
         "only a planner on a grid looks at it");
+    fields.when(
+        {"work"}, [this] { return horizon.has_value(); }, "only --horizon looks at it");
+    fields.when(
+        {"grid", "tolerance", "steps", "seed"}, [this] { return !horizon; },
+        "a plan for a horizon has neither a grid nor a simulation");
   }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate(const Pomdp& model) const;
+  /// Throws InvalidArgument that begins with `what` where another criterion is asked for.
+  void require_average(std::string_view what) const;
 
   static constexpr std::string_view kAutomatic = "auto";
 
@@ -74,8 +90,9 @@ struct PlanOptions {
 /// a gap it goes on, doubling the resolution (warm) or the simulated steps, whichever is the wider
 /// part, and the plan's message says whether the gap was reached or which budget was spent. Same
 /// bytes for any number of threads. With a discount Plan::discounted says what the policy is worth
-/// from the start; with a limit see limited_plan.hpp. Throws InvalidArgument on bad options, an
-/// unknown transition model, a grid that does not fit, and a limit that cannot be kept.
+/// from the start; with a horizon see horizon_plan.hpp, with a limit limited_plan.hpp. Throws
+/// InvalidArgument on bad options, an unknown transition model, a grid that does not fit, and a
+/// limit that cannot be kept.
 [[nodiscard]] Plan make_plan(const Pomdp& model, const PlanOptions& options = {},
                              Parallelism parallelism = {});
 

@@ -22,6 +22,7 @@ constexpr std::array kPlanners = {
                 .refine = detail::finer_grid_plan,
                 .best_member = detail::best_member_on_grid,
                 .make_discounted = detail::discounted_grid_plan,
+                .make_for_horizon = nullptr,
                 .has_grid = true},
     PlannerInfo{
         .name = VectorBias::kName,
@@ -35,7 +36,14 @@ constexpr std::array kPlanners = {
         .refine = [](const Plan& /*plan*/, const PlanOptions& /*options*/,
                      Parallelism /*threads*/) -> std::optional<Plan> { return {}; },
         .best_member = nullptr,
-        .make_discounted = nullptr},
+        .make_discounted = nullptr,
+        .make_for_horizon =
+            [](const Pomdp& model, const PlanOptions& options, Parallelism /*threads*/) {
+              return horizon_plan(model, {.steps = options.horizon.value(),
+                                          .discount = options.discount.value_or(1.0),
+                                          .gap = options.gap,
+                                          .work = 1e9 * options.work});
+            }},
 };
 
 std::string known_names() {
@@ -88,6 +96,12 @@ const PlannerInfo& choose_discounting_planner(const PlanOptions& options) {
   return choose_able(
       options, [](const PlannerInfo& info) { return info.make_discounted != nullptr; },
       "plans for the average; a discount needs");
+}
+
+const PlannerInfo& choose_horizon_planner(const PlanOptions& options) {
+  return choose_able(
+      options, [](const PlannerInfo& info) { return info.make_for_horizon != nullptr; },
+      "makes plans that never end; a horizon needs");
 }
 
 }  // namespace oas

@@ -35,6 +35,8 @@ struct PlannerInfo {
   /// The same as make() for the discount of the options, with the proved part of
   /// Plan::discounted. Null: it plans for the average only.
   Plan (*make_discounted)(const Pomdp& model, const PlanOptions& options, Parallelism parallelism);
+  /// A plan for the horizon of the options, with Plan::horizon. Null: its plans never end.
+  Plan (*make_for_horizon)(const Pomdp& model, const PlanOptions& options, Parallelism parallelism);
   bool has_grid = false;  ///< looks at the resolution of a grid and the tolerance of its sweeps
 };
 
@@ -50,6 +52,9 @@ struct PlannerInfo {
 
 /// The same among those that can discount. Throws InvalidArgument on one that cannot.
 [[nodiscard]] const PlannerInfo& choose_discounting_planner(const PlanOptions& options);
+
+/// The same among those whose plans can end. Throws InvalidArgument on one whose plans never do.
+[[nodiscard]] const PlannerInfo& choose_horizon_planner(const PlanOptions& options);
 
 /// The same among those that take confidence sets. Throws InvalidArgument on one that does not.
 [[nodiscard]] const PlannerInfo& choose_optimistic_planner(const PlanOptions& options);

@@ -98,6 +98,7 @@ std::vector<Action> parse_actions(std::string_view text, const Pomdp& model) {
 }
 
 AskedPolicy from_file(const Plan& plan, const std::string& name, const Pomdp& model) {
+  plan.require_endless("forecasts and tables of policies are about the long run");
   OAS_REQUIRE(plan.model.num_actions() == model.num_actions() &&
                   plan.model.num_observations() == model.num_observations(),
               "the plan was made for {}, not for {}", plan.model.brief(), model.brief());

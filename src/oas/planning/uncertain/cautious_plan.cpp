@@ -123,8 +123,7 @@ CautiousPlan cautious_plan(const Pomdp& model, std::span<const Pomdp> draws, dou
               "needs at least {}",
               draws.size(), kFewestDraws);
   options.validate(model);
-  OAS_REQUIRE(!options.discount && options.limit.empty(),
-              "cautious plans are for the average reward; they go with no discount and no limit");
+  options.require_average("a cautious plan is for the average reward");
   return CautiousSearch(model, draws, share, options, parallelism).run();
 }
 

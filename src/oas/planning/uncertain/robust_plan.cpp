@@ -81,8 +81,7 @@ RobustPlan robust_plan(const ConfidenceSet& set, const PlanOptions& options,
   options.validate(set.center);
   OAS_REQUIRE(!(options.iota > 0.0), "iota is {}: a policy graph, which promises, has no floor",
               options.iota);
-  OAS_REQUIRE(!options.discount && options.limit.empty(),
-              "a promise is about the average reward; it goes with no discount and no limit");
+  options.require_average("a promise is about the average reward");
   return PromiseSearch(set, options, parallelism).run();
 }
 
