@@ -107,5 +107,25 @@ TEST(PartialReadings, RanksUseTheComponentsThatAreThere) {
   }
 }
 
+// A component that is there in every second row has no neighbours, however slowly it moves.
+TEST(PartialReadings, RanksOfRowsThatAreNoNeighboursAreNotCompared) {
+  const AnyModel model = two_sensors(0.0);
+  const FittedDynamics fresh{TransitionModel(2, 1, {0.5, 0.5, 0.5, 0.5}), {1e3, 1e3}, 0.0};
+  const StratifiedFit fit{{fresh}, {}};
+  DiagnosedRows rows = partial_rows(std::get<ContinuousPomdp>(model), 400, 0.0);
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    rows.readings[2 * t] = t % 2 == 0 ? std::sin(0.05 * static_cast<double>(t)) : std::nan("");
+    rows.readings[2 * t + 1] = 0.0;
+  }
+  const SensorDirections sensors(model, rows);
+  ScoreWalk walk(model, rows, fit, sensors);
+  ReadingRanks ranks(*sensors.reading_likelihood(), 1);
+  walk.run(1, [&](const ScoredRow& row) {
+    ranks.add(row, Action{0}, std::span(rows.readings).subspan(2 * row.row, 2), row.row == 0);
+  });
+  EXPECT_EQ(ranks.finish().parts[0].rows, 200.0);
+  EXPECT_EQ(ranks.finish().parts[0].dependence, 0.0);
+}
+
 }  // namespace
 }  // namespace oas
