@@ -1,6 +1,7 @@
 """Does one model fit all? As a user asks it."""
 
 import json
+import random
 import unittest
 
 from support import CliCase
@@ -137,6 +138,37 @@ class Diagnose(CliCase):
         self.bad("diagnose", "m.json", "log.csv", "timed.csv", says=["timed.csv", "time"])
         self.write("single.csv", "action,observation\nrun,hum\n")
         self.bad("diagnose", "m.json", "single.csv", says=["no transition"])
+
+
+class PartlyMissing(CliCase):
+    """Every reading lacks one of its two components."""
+
+    def write_log(self, change):
+        rng = random.Random(5)
+        rows, state = ["action,observation_1,observation_2"], 0
+        for t in range(3000):
+            cells = [f"{rng.gauss(3 * state, 1):.3f}", f"{rng.gauss(-3 * state, 1):.3f}"]
+            cells[rng.randrange(2)] = ""
+            rows.append(",".join(["go", *cells]))
+            leave = 0.3 if change and t >= 1500 else 0.1
+            state = 1 - state if rng.random() < leave else state
+        self.write("log.csv", "\n".join(rows) + "\n")
+        self.write("m.json", json.dumps({
+            "format": "oas-model/1", "timing": "before", "states": 2, "actions": ["go"],
+            "observations": {"dimension": 2},
+            "density": [[[{"kind": "gaussian", "mean": m, "sd": 1},
+                          {"kind": "gaussian", "mean": -m, "sd": 1}] for m in (0, 3)]]}))
+
+    def test_what_is_there_counts(self):
+        for change in (False, True):
+            self.write_log(change)
+            found = self.good_json("diagnose", "m.json", "log.csv", "--replicates", 199)
+            self.assertEqual(found["missing_observations"], 0)
+            self.assertEqual(sum(part["rows"] for part in found["readings"][:2]), 3000)
+            answers = {one["name"]: one["found"] for one in found["answers"]
+                       if "found" in one}
+            self.assertEqual(answers["change"], change, answers)
+            self.assertFalse(answers["sensors"] or answers["drift"], answers)
 
 
 if __name__ == "__main__":

@@ -166,6 +166,7 @@ class Estimators(CliCase):
         other |= {"from", "until"}  # tests/logs/time_window_test.cpp
         other |= {"rows"}  # reading_first_test.py
         other |= {"outliers"}  # densities_test.py
+        other |= {"step-classes"}  # step_classes_test.py
         self.assertEqual(shown - other, set(self.OPTIONS))
 
     def test_help_shows_defaults_ranges_and_whose_an_option_is(self):

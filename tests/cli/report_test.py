@@ -106,7 +106,17 @@ class LogReport(CliCase):
             "density": [[{"kind": "gaussian", "mean": 0, "sd": 1},
                          {"kind": "gaussian", "mean": 3, "sd": 1}]]}))
         self.good("simulate", "real.json", "--steps", 60, "--policy", "uniform", "-o", "real.csv")
-        self.assertNotIn('<section id="fit">', self.page("real.json", "real.csv", "--reach", "bad"))
+        page = self.page("real.json", "real.csv", "--reach", "bad")
+        self.assertIn("The readings lie where the model lets expect them", page)
+        self.assertIn("the reading, 60 readings", page)
+        if BROWSER:
+            self.assertTrue(all(look_at(self.folder, page)["figures"]))
+        wrong = json.loads(self.read("real.json"))
+        for density in wrong["density"][0]:
+            density["sd"] = 0.3
+        self.write("wrong.json", json.dumps(wrong))
+        page = self.page("wrong.json", "real.csv", "--columns", "observation=observation")
+        self.assertIn("Values of observation lie at the ends of what was predicted too often", page)
         for states in (1, 15, 60):
             self.good("problem", "random", "--states", states, "--actions", 1, "--observations",
                       states + 1, "-o", "m.json")

@@ -39,16 +39,17 @@ const Pomdp& named() {
 constexpr std::size_t kMostRows = 200'000;
 
 // As the format says; columns by name with known states; times with and without a step; rows that
-// are reading-first.
-const std::array<LogOptions, 7>& ways() {
-  static const std::array<LogOptions, 7> all = {
+// are reading-first; steps in classes.
+const std::array<LogOptions, 8>& ways() {
+  static const std::array<LogOptions, 8> all = {
       LogOptions{},
       LogOptions{.columns = "run=unit,action=cmd,state=seen", .known_states = true},
       LogOptions{.step = "1", .gaps = "repeat"},
       LogOptions{.step = "1h", .gaps = "new-run", .known_states = true},
       LogOptions{.interleaved = true},
       LogOptions{.rows = "reading-first"},
-      LogOptions{.step = "1", .gaps = "repeat", .rows = "reading-first", .known_states = true}};
+      LogOptions{.step = "1", .gaps = "repeat", .rows = "reading-first", .known_states = true},
+      LogOptions{.step_classes = "short=1..5", .gaps = "new-run"}};
   return all;
 }
 

@@ -70,7 +70,7 @@ TEST(TimedLog, TheOneDifferenceIsTheStep) {
   EXPECT_EQ(error_of(log_at({"1", "2", "4", "5", "8", "8.5"}), index_model()),
             "log.csv: the times of consecutive rows differ by 1 (2 times), 0.5 (1 times), 2 (1 "
             "times), 3 (1 times): say with --step how long a step is, and with --gaps what "
-            "happened where rows are missing");
+            "happened where rows are missing; or give classes of steps, --step-classes");
   // Units may run on different clocks, as long as they tick alike.
   EXPECT_EQ(error_of("time,run,action,observation\n1,a,0,0\n1.3,b,0,0\n2,a,0,0\n2.3,b,0,0\n",
                      index_model()),

@@ -188,6 +188,15 @@ TEST(ReadingLikelihood, TrustIsTheProbabilityOfNoOutlier) {
   const double good = (1.0 - kShare) * dependent(Action{0}, State{0})(reading);
   EXPECT_NEAR(trust[0], good / likelihood[0], 1e-12);
   EXPECT_EQ(trust[0], trust[1]);
+  // What was not seen is not trusted, and does not enter what is said of the other one.
+  const std::vector<double> half = {1.0, kNan};
+  both.trust(Action{0}, State{0}, half, trust);
+  both(Action{0}, half, likelihood);
+  EXPECT_NEAR(trust[0] * likelihood[0],
+              (1.0 - kShare) * dependent(Action{0}, State{0}).marginals()[0](1.0), 1e-12);
+  EXPECT_EQ(trust[1], 0.0);
+  plain.trust(Action{0}, State{0}, half, trust);
+  EXPECT_THAT(trust, testing::ElementsAre(1.0, 0.0));
 }
 
 TEST(ReadingLikelihood, LeavesOutComponentsThatCannotBe) {

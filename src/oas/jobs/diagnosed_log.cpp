@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <span>
@@ -38,7 +37,6 @@ class LogCollector {
     append(run.observations, count, rows.observations);
     append(run.readings, run.readings.size() / all * count, rows.readings);
     append(run.likelihoods, run.likelihoods.size() / all * count, rows.likelihoods);
-    leave_out_partial(run.readings.size() / all, count);
     for (std::size_t t = 0; t < count; ++t) {
       rows.place.push_back(timed ? run.times[t] : static_cast<double>(before) + t + 1.0);
       log_.missing += rows.observations[rows.size() - count + t] == kMissing;
@@ -46,21 +44,6 @@ class LogCollector {
   }
 
  private:
-  // Readings of the last rows that lack a component count as missing.
-  void leave_out_partial(std::size_t components, std::size_t count) {
-    DiagnosedRows& rows = log_.rows;
-    for (std::size_t row = rows.size() - count; components > 1 && row < rows.size(); ++row) {
-      const auto reading = std::span(rows.readings).subspan(row * components, components);
-      if (std::none_of(reading.begin(), reading.end(), [](double x) { return std::isnan(x); })) {
-        continue;
-      }
-      std::fill(reading.begin(), reading.end(), 0.0);
-      rows.observations[row] = kMissing;
-      const std::size_t states = rows.likelihoods.size() / rows.size();
-      std::fill_n(rows.likelihoods.begin() + static_cast<std::ptrdiff_t>(row * states), states,
-                  1.0);
-    }
-  }
   template <class T>
   static void append(const std::vector<T>& from, std::size_t count, std::vector<T>& to) {
     to.insert(to.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));

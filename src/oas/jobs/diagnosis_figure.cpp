@@ -130,7 +130,7 @@ void draw_ranks(Svg& svg, double top, const ReadingFit& fit) {
   for (const ReadingFit::Part& part : fit.parts) {
     heights.emplace_back();
     for (const std::int64_t count : part.histogram) {
-      const double even = fit.rows / static_cast<double>(part.histogram.size());
+      const double even = part.rows / static_cast<double>(part.histogram.size());
       heights.back().push_back(static_cast<double>(count) / even);
       most = std::max(most, heights.back().back());
     }

@@ -69,6 +69,7 @@ Json readings_json(const ReadingFit& fit) {
   Json parts = Json::array();
   for (const ReadingFit::Part& part : fit.parts) {
     parts.push_back({{"name", part.name},
+                     {"rows", part.rows},
                      {"p_value", part.p_value},
                      {"shift", part.shift},
                      {"dependence", part.dependence},

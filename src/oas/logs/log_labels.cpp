@@ -188,6 +188,9 @@ class LabelScanner {
 
 LogLabels scan_log_labels(std::span<const std::string> paths, const LogOptions& options,
                           int dimension) {
+  OAS_REQUIRE(options.step_classes.empty(),
+              "step_classes: a model has to say which actions hold for one class, as 'wait@week' "
+              "does; give one with --model");
   LabelScanner scanner(options, dimension);
   for (const std::string& path : paths) scanner.scan(path);
   try {

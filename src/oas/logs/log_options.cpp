@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
 #include "oas/logs/detail/log_header.hpp"
+#include "oas/logs/detail/step_classes.hpp"
 #include "oas/logs/detail/time_window.hpp"
 #include "oas/model/timing.hpp"
 
@@ -122,6 +123,13 @@ std::string shown_seconds(double seconds) {
   return fmt::format("{:g} s", seconds);
 }
 
+std::string about_seconds(double seconds) {
+  const auto unit = std::find_if(kTimeUnits.rbegin(), kTimeUnits.rend() - 1, [&](const auto& one) {
+    return one.name != "m" && seconds >= one.seconds;
+  });
+  return fmt::format("{:.3g} {}", seconds / unit->seconds, unit->name);
+}
+
 void LogOptions::validate() const {
   static_cast<void>(ColumnNames(columns));
   static_cast<void>(Gaps(gaps));
@@ -130,6 +138,15 @@ void LogOptions::validate() const {
   static_cast<void>(detail::TimeWindow(*this));
   OAS_REQUIRE(noticed.empty() || known_states,
               "noticed: {} is for known states, which nobody asked to use", detail::shown(noticed));
+  if (!detail::StepClasses(step_classes).empty()) {
+    OAS_REQUIRE(step.empty(), "step: {} and step_classes: {}: steps are equal or in classes", step,
+                step_classes);
+    OAS_REQUIRE(
+        !Gaps(gaps).inserts_rows(),
+        "gaps: {} puts in rows of one step each, which steps in classes have not; error and "
+        "new-run go with step_classes",
+        detail::shown(gaps));
+  }
   if (step.empty()) return;
   try {
     static_cast<void>(parse_duration(step));

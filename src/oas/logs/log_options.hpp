@@ -71,19 +71,22 @@ struct Duration {
 [[nodiscard]] Duration parse_duration(std::string_view text);
 /// "1 h", "36 h", "1.5 d": seconds for people.
 [[nodiscard]] std::string shown_seconds(double seconds);
+/// "6.26 d": to three digits.
+[[nodiscard]] std::string about_seconds(double seconds);
 
 /// How the rows of a log stand in its file; every verb that reads logs takes these.
 struct LogOptions {
-  std::string columns = {};   ///< see ColumnNames; empty: the names of the format
-  std::string step = {};      ///< a Duration; empty: the one difference of all times
-  std::string gaps = {};      ///< see Gaps; empty: error
-  std::string from = {};      ///< a time: rows before it are left out
-  std::string until = {};     ///< a time: so are rows at it and later
-  std::string rows = {};      ///< action-first or reading-first; empty: as the model says
-  std::string outliers = {};  ///< see Outliers; empty: error
-  bool known_states = false;  ///< column `state` is evidence; see LogReader
-  std::string noticed = {};   ///< states that are never left out there: "failed+burst"
-  bool interleaved = false;   ///< sort units apart from the first row on
+  std::string columns = {};       ///< see ColumnNames; empty: the names of the format
+  std::string step = {};          ///< a Duration; empty: the one difference of all times
+  std::string step_classes = {};  ///< see detail::StepClasses; empty: steps are equal
+  std::string gaps = {};          ///< see Gaps; empty: error
+  std::string from = {};          ///< a time: rows before it are left out
+  std::string until = {};         ///< a time: so are rows at it and later
+  std::string rows = {};          ///< action-first or reading-first; empty: as the model says
+  std::string outliers = {};      ///< see Outliers; empty: error
+  bool known_states = false;      ///< column `state` is evidence; see LogReader
+  std::string noticed = {};       ///< states that are never left out there: "failed+burst"
+  bool interleaved = false;       ///< sort units apart from the first row on
 
   template <class Fields>
   void visit(Fields& fields) {
@@ -93,6 +96,10 @@ struct LogOptions {
     fields.text("step", step,
                 "length of a step where the log has times: 90s, 15m, 1h, 1d, or a number for "
                 "numeric times (default: what lies between all rows)");
+    fields.text(
+        "step_classes", step_classes,
+        "steps of several lengths, each with actions of its own: day=20h..28h,week=7d makes "
+        "wait@day or wait@week of wait, by the time of the next row");
     fields.text("gaps", gaps,
                 "what to make of steps without a row: error (the default), action=NAME, repeat "
                 "(rows without observation), new-run (from an unknown state)");

@@ -75,8 +75,7 @@ class LogReader::Impl {
  public:
   Impl(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
        std::optional<detail::RowEvidence> evidence, const LogOptions& options)
-      : parser_(std::move(bytes), name, model, std::move(evidence),
-                (options.validate(), ColumnNames(options.columns))) {
+      : parser_(std::move(bytes), name, model, std::move(evidence), (options.validate(), options)) {
     require_columns(options);
     if (model.reading_first()) {
       reading_first_.emplace(parser_, model, options);
@@ -131,6 +130,7 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
                      fmt::format("{}: the log has no column '{}'", option, name));
   };
   require(!options.step.empty(), "step", LogColumn::time, "time");
+  require(!options.step_classes.empty(), "step_classes", LogColumn::time, "time");
   require(!options.gaps.empty(), "gaps", LogColumn::time, "time");
   require(!options.from.empty(), "from", LogColumn::time, "time");
   require(!options.until.empty(), "until", LogColumn::time, "time");

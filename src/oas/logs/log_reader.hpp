@@ -79,9 +79,11 @@ struct LogBlock {
 /// 1, 2, …, take no memory, others 11 to 22 bytes each, up to detail::RunNames::kMost.
 ///
 /// Times: with a column `time` units are sorted apart too. Times of a unit must grow by multiples
-/// of the step; what to make of the steps without row, gaps, LogOptions says. Rows outside of
-/// from ≤ time < until are read, so that their faults are found, and left out; a unit that had rows
-/// before starts in an unknown state.
+/// of the step; what to make of the steps without row, gaps, LogOptions says. Or steps are in
+/// classes (LogOptions::step_classes): what lies between a row's time and the next one's then says
+/// which action the row's is, "wait@week" where the log has "wait"; see detail::ClassedRows for the
+/// last row. Rows outside of from ≤ time < until are read, so that their faults are found, and left
+/// out; a unit that had rows before starts in an unknown state.
 ///
 /// Reading-first rows (the model's Rows, or LogOptions::rows) hold the reading of a state and the
 /// action that was chosen there knowing it. They come out as rows of timing `after`: action and the

@@ -84,7 +84,7 @@ void ReadingLikelihood::sample(Action action, State state, std::span<double> rea
 
 void ReadingLikelihood::trust(Action action, State state, std::span<const double> reading,
                               std::span<double> out) const {
-  std::fill(out.begin(), out.end(), 1.0);
+  for (std::size_t i = 0; i < reading.size(); ++i) out[i] = std::isnan(reading[i]) ? 0.0 : 1.0;
   if (share_ == 0.0) return;
   const VectorDensity& density = sensors_(action, state);
   const auto no_outlier = [&](double usual, double broad) {
@@ -93,11 +93,16 @@ void ReadingLikelihood::trust(Action action, State state, std::span<const double
   };
   double broad = 1.0;
   for (std::size_t i = 0; i < reading.size(); ++i) {
+    if (std::isnan(reading[i])) continue;
     const double of_component = broad_[i](reading[i]);
     broad *= of_component;
     out[i] = no_outlier(density.marginals()[i](reading[i]), of_component);
   }
-  if (density.dependent()) std::fill(out.begin(), out.end(), no_outlier(density(reading), broad));
+  if (!density.dependent()) return;
+  const double together = no_outlier(density(reading), broad);
+  for (std::size_t i = 0; i < reading.size(); ++i) {
+    if (!std::isnan(reading[i])) out[i] = together;
+  }
 }
 
 bool ReadingLikelihood::leave_out_impossible(Action action, std::span<double> reading) const {

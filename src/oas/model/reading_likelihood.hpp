@@ -28,8 +28,8 @@ class ReadingLikelihood {
   /// is a whole number, to which the broad density is rounded.
   void sample(Action action, State state, std::span<double> reading, Rng& rng) const;
 
-  /// For every component of a whole reading, P(it is no outlier | reading, state). By this factor a
-  /// change of the densities p enters the logarithm of the likelihood.
+  /// For every component of a reading, P(it is no outlier | reading, state); 0 where it was not
+  /// seen (NaN). By this factor a change of the densities p enters the logarithm of the likelihood.
   void trust(Action action, State state, std::span<const double> reading,
              std::span<double> out) const;
 

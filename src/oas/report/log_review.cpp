@@ -29,6 +29,31 @@ std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run, bo
   return result;
 }
 
+// The law of the state that the observation of a row comes from, given that before the row.
+std::vector<double> emitting_state(const Pomdp& model, std::span<const double> belief,
+                                   Action action) {
+  std::vector<double> state(belief.begin(), belief.end());
+  if (model.timing() == Timing::before) return state;
+  std::fill(state.begin(), state.end(), 0.0);
+  for (int s = 0; s < model.num_states(); ++s) {
+    model.transition().for_each_next(action, State{s}, [&](State next, double p) {
+      state[static_cast<std::size_t>(next.value())] += belief[static_cast<std::size_t>(s)] * p;
+    });
+  }
+  return state;
+}
+
+// Adds where the readings of one run lie within what its own past let expect.
+void add_places(const Pomdp& model, const LoggedRun& run, PlaceTally& places) {
+  if (run.readings.empty()) return;  // the log brings likelihoods
+  const std::size_t width = run.readings.size() / run.actions.size();
+  filter_run(model, false, run, [&](std::size_t t, std::span<const double> belief) {
+    if (run.observations[t] == kMissing) return;
+    places.add(run.actions[t], emitting_state(model, belief, run.actions[t]),
+               std::span(run.readings).subspan(t * width, width));
+  });
+}
+
 // Adds what one run showed and what its own past let expect.
 class Residuals {
  public:
@@ -50,7 +75,7 @@ class Residuals {
 
  private:
   void compare(std::span<const double> belief, Action action, Observation seen) {
-    const std::vector<double> state = emitting_state(belief, action);
+    const std::vector<double> state = emitting_state(model_, belief, action);
     for (int o = 0; o < model_.num_observations(); ++o) {
       double p = 0.0;
       for (int s = 0; s < model_.num_states(); ++s) {
@@ -65,23 +90,16 @@ class Residuals {
     }
   }
 
-  // The law of the state that the observation of this row comes from.
-  [[nodiscard]] std::vector<double> emitting_state(std::span<const double> belief,
-                                                   Action action) const {
-    std::vector<double> state(belief.begin(), belief.end());
-    if (model_.timing() == Timing::before) return state;
-    std::fill(state.begin(), state.end(), 0.0);
-    for (int s = 0; s < model_.num_states(); ++s) {
-      model_.transition().for_each_next(action, State{s}, [&](State next, double p) {
-        state[static_cast<std::size_t>(next.value())] += belief[static_cast<std::size_t>(s)] * p;
-      });
-    }
-    return state;
-  }
-
   const Pomdp& model_;
   std::vector<ObservationResidual> cells_;
 };
+
+// The columns that hold the components, where the options name them.
+std::vector<std::string> component_names(const LogOptions& options) {
+  const ColumnNames columns(options.columns);
+  const std::vector<std::string>* const named = columns.find("observation");
+  return named != nullptr ? *named : std::vector<std::string>();
+}
 
 }  // namespace
 
@@ -102,6 +120,11 @@ LogReview review_log(const AnyModel& model, const std::string& log,
   review.histories.resize(units.size());
   std::optional<Residuals> residuals;
   if (finite) residuals.emplace(chain);
+  const auto* const real = std::get_if<ContinuousPomdp>(&model);
+  std::optional<PlaceTally> places;
+  if (real != nullptr && real->has_sensors()) {
+    places.emplace(real->sensors(), component_names(options));
+  }
   for_each_run(reader, [&](const LoggedRun& run) {
     review.rows += run.rows();
     review.missing += std::count(run.observations.begin(), run.observations.end(), kMissing);
@@ -109,6 +132,7 @@ LogReview review_log(const AnyModel& model, const std::string& log,
     for (const Action a : run.actions) ++review.rows_of_action[static_cast<std::size_t>(a)];
     review.units += !run.goes_on();
     if (residuals) residuals->add(run);
+    if (places) add_places(chain, run, *places);
     UnitHistory history{run.unit, run.first_step, run.actions,
                         smoothed_states(chain, run, finite, review.impossible)};
     const auto asked = std::find(units.begin(), units.end(), run.unit);
@@ -123,6 +147,7 @@ LogReview review_log(const AnyModel& model, const std::string& log,
   });
   std::erase_if(review.histories, [](const UnitHistory& unit) { return unit.actions.empty(); });
   if (residuals) review.residuals = residuals->take();
+  if (places) review.places = places->take();
   return review;
 }
 

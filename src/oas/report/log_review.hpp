@@ -9,6 +9,7 @@
 #include "oas/logs/log_options.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
+#include "oas/report/reading_places.hpp"
 
 namespace oas {
 
@@ -42,6 +43,7 @@ struct LogReview {
   std::vector<std::int64_t> rows_of_action;    ///< [a]
   std::vector<UnitHistory> histories;          ///< of the units asked for, in the order asked
   std::vector<ObservationResidual> residuals;  ///< [a][o]; empty where readings are real-valued
+  std::vector<ReadingPlaces> places;           ///< [component], where they are
 };
 
 /// Reads a log once. Histories are those of `units` or, where none are named, of the first `most`.

@@ -224,8 +224,29 @@ class Page {
                "below it the actions, but for the commonest one."));
   }
 
+  [[nodiscard]] std::string fit_of_readings() const {
+    const std::vector<ReadingPlaces>& places = contents_.review.places;
+    if (places.empty()) return {};
+    std::string text;
+    for (const ReadingPlaces& one : places) {
+      const std::string words = misfit_words(one, places.size() * one.counts.size());
+      if (!words.empty()) text += paragraph(words, "answer warning");
+    }
+    if (text.empty()) {
+      text = paragraph(
+          "The readings lie where the model lets expect them: all bars stay within "
+          "their band.");
+    }
+    text += figure(
+        reading_places_svg(places),
+        "Where each reading fell within what the rows before let expect: far left, lower than "
+        "nearly all that was predicted; far right, higher. Bars of one height (the line) where the "
+        "model is right; all of them stay in the grey band in 95 of 100 logs then.");
+    return section("fit", "Does the model fit?", text);
+  }
+
   [[nodiscard]] std::string fit() const {
-    if (contents_.review.residuals.empty()) return {};
+    if (contents_.review.residuals.empty()) return fit_of_readings();
     const auto& residuals = contents_.review.residuals;
     const auto strange = std::count_if(residuals.begin(), residuals.end(), [](const auto& cell) {
       return std::abs(cell.score()) > kStrange;

@@ -16,6 +16,38 @@ constexpr double kUsual = 3.0;  // standard deviations
 constexpr double kLine = 20.0;
 constexpr double kPlot = 520.0;
 
+constexpr double kPanelWidth = 300.0;
+constexpr double kPanelHeight = 130.0;
+constexpr double kPanelGap = 56.0;
+constexpr std::size_t kPanelsInARow = 2;
+
+// Bars of one component, their band and the height that is expected.
+void draw_places(Svg& svg, Point corner, const ReadingPlaces& places, std::size_t bars) {
+  const PlaceBand band = place_band(places, bars);
+  const double most =
+      1.1 * std::max(band.high, *std::max_element(places.counts.begin(), places.counts.end()));
+  const double bottom = corner.y + kPanelHeight;
+  const auto height = [&](double count) { return kPanelHeight * count / most; };
+  svg.label({corner.x, corner.y - 8.0},
+            fmt::format("{}, {:.0f} readings", places.name, places.rows), "start", 12, "bold");
+  svg.shade({corner.x, bottom - height(band.high)}, kPanelWidth, height(band.high - band.low),
+            "#888888", 0.25, fmt::format("{:.0f} to {:.0f}", band.low, band.high));
+  const double width = kPanelWidth / static_cast<double>(places.counts.size());
+  for (std::size_t bin = 0; bin < places.counts.size(); ++bin) {
+    const double count = places.counts[bin];
+    svg.shade({corner.x + width * (static_cast<double>(bin) + 0.1), bottom - height(count)},
+              0.8 * width, height(count), band.holds(count) ? "#0072B2" : "#D55E00", 0.85,
+              fmt::format("{:.0f} readings, {:.1f} expected", count, places.expected()));
+  }
+  const double even = bottom - height(places.expected());
+  svg.rule({corner.x, even}, {corner.x + kPanelWidth, even}, true);
+  svg.rule({corner.x, bottom}, {corner.x + kPanelWidth, bottom}, true);
+  for (const double share : {0.0, 0.5, 1.0}) {
+    svg.label({corner.x + kPanelWidth * share, bottom + 16.0}, fmt::format("{:.0f} %", 100 * share),
+              "middle", 12);
+  }
+}
+
 }  // namespace
 
 std::string residual_svg(const Pomdp& model, std::span<const ObservationResidual> residuals) {
@@ -51,6 +83,21 @@ std::string residual_svg(const Pomdp& model, std::span<const ObservationResidual
               fmt::format("{:.0f} seen, {:.1f} expected", cell.observed, cell.expected), "start",
               12);
     y += kLine;
+  }
+  return svg.finish();
+}
+
+std::string reading_places_svg(std::span<const ReadingPlaces> places) {
+  const std::size_t across = std::min(places.size(), kPanelsInARow);
+  const std::size_t down = (places.size() + kPanelsInARow - 1) / kPanelsInARow;
+  const double left = 24.0;
+  Svg svg(left + static_cast<double>(across) * (kPanelWidth + kPanelGap),
+          static_cast<double>(down) * (kPanelHeight + kPanelGap) + 14.0,
+          "where readings fell within predictions");
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Point corner{left + static_cast<double>(i % kPanelsInARow) * (kPanelWidth + kPanelGap),
+                       30.0 + static_cast<double>(i / kPanelsInARow) * (kPanelHeight + kPanelGap)};
+    draw_places(svg, corner, places[i], places.size() * places[i].counts.size());
   }
   return svg.finish();
 }

@@ -6,13 +6,16 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <numeric>
 
 namespace oas {
 
 namespace {
 
 constexpr int kOrder = 4;
+constexpr double kNoRank = std::numeric_limits<double>::quiet_NaN();
 
 // Orthonormal polynomials of degree 1 … 4 over evenly weighted places, [degree][place].
 Matrix rank_polynomials(int places) {
@@ -46,8 +49,10 @@ double ReadingFit::smallest_shift(double level, double power) const {
       boost::math::complement(law, level / static_cast<double>(parts.size())));
   const double needed =
       boost::math::non_central_chi_squared::find_non_centrality(kDegrees, critical, 1.0 - power);
+  double fewest = rows;
+  for (const Part& part : parts) fewest = std::min(fewest, part.rows);
   // A shift by δ moves the mean of an even rank by δ/(2√π), that of the first polynomial by √12 so.
-  return std::sqrt(needed / rows) * std::sqrt(std::numbers::pi / 3.0);
+  return std::sqrt(needed / fewest) * std::sqrt(std::numbers::pi / 3.0);
 }
 
 ReadingRanks::ReadingRanks(const ReadingLikelihood& likelihood, std::uint64_t seed)
@@ -56,25 +61,33 @@ ReadingRanks::ReadingRanks(const ReadingLikelihood& likelihood, std::uint64_t se
       own_(static_cast<std::size_t>(likelihood.sensors().num_states())),
       histograms_(parts_of(likelihood.sensors().dimension()),
                   std::vector<std::int64_t>(kPlaces, 0)),
-      last_(histograms_.size(), 0.0),
-      products_(histograms_.size(), 0.0) {}
+      last_(histograms_.size(), kNoRank),
+      products_(histograms_.size(), 0.0),
+      pairs_(histograms_.size(), 0.0) {}
 
 void ReadingRanks::enter(std::size_t part, int below, int equal) {
   const int rank = below + static_cast<int>(rng_.below(static_cast<std::uint32_t>(equal) + 1));
   ++histograms_[part][static_cast<std::size_t>(rank)];
   const double centred = static_cast<double>(rank) - 0.5 * (kPlaces - 1);
-  products_[part] += has_last_ ? centred * last_[part] : 0.0;
+  if (!std::isnan(last_[part])) {
+    products_[part] += centred * last_[part];
+    pairs_[part] += 1.0;
+  }
   last_[part] = centred;
 }
 
 void ReadingRanks::add(const ScoredRow& row, Action action, std::span<const double> reading,
                        bool starts_run) {
   const OtherReadings& others = row.readings;
-  if (starts_run) has_last_ = false;
+  if (starts_run) std::fill(last_.begin(), last_.end(), kNoRank);
   const auto components = others.readings.cols();
   for (Eigen::Index i = 0; i < components; ++i) {
     const auto column = others.readings.col(i).array();
     const double value = reading[static_cast<std::size_t>(i)];
+    if (std::isnan(value)) {
+      last_[static_cast<std::size_t>(i)] = kNoRank;
+      continue;
+    }
     enter(static_cast<std::size_t>(i), static_cast<int>((column < value).count()),
           static_cast<int>((column == value).count()));
   }
@@ -87,8 +100,6 @@ void ReadingRanks::add(const ScoredRow& row, Action action, std::span<const doub
           static_cast<int>((densities.array() == own).count()));
   }
   rows_ += 1.0;
-  pairs_ += has_last_ ? 1.0 : 0.0;
-  has_last_ = true;
 }
 
 ReadingFit ReadingRanks::finish() const {
@@ -105,17 +116,20 @@ ReadingFit ReadingRanks::finish() const {
                 : histograms_.size() > 1 ? fmt::format("reading {}", p + 1)
                                          : "reading";
     part.histogram = histograms_[p];
+    part.rows = static_cast<double>(
+        std::accumulate(part.histogram.begin(), part.histogram.end(), std::int64_t{0}));
+    if (part.rows == 0.0) continue;
     Vector sums = Vector::Zero(kOrder);
     double mean = 0.0;
     for (int i = 0; i < kPlaces; ++i) {
       const auto count = static_cast<double>(part.histogram[static_cast<std::size_t>(i)]);
       sums += count * polynomials.col(i);
-      mean += count * (i - 0.5 * (kPlaces - 1)) / rows_;
+      mean += count * (i - 0.5 * (kPlaces - 1)) / part.rows;
     }
-    part.statistic = sums.squaredNorm() / rows_;
-    if (pairs_ > 0.0) {
-      part.dependence = products_[p] / (pairs_ * variance);
-      part.statistic += pairs_ * part.dependence * part.dependence;
+    part.statistic = sums.squaredNorm() / part.rows;
+    if (pairs_[p] > 0.0) {
+      part.dependence = products_[p] / (pairs_[p] * variance);
+      part.statistic += pairs_[p] * part.dependence * part.dependence;
     }
     part.shift = 2.0 * std::sqrt(std::numbers::pi) * mean / kPlaces;
     part.p_value = boost::math::cdf(boost::math::complement(law, part.statistic));

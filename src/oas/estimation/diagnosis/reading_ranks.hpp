@@ -18,7 +18,8 @@ namespace oas {
 /// depend on each other from row to row, whatever the policy and however the rows depend on each
 /// other (Rosenblatt 1952). Of each kind of rank a smooth test (Neyman 1937, order 4) and the
 /// correlation of neighbours are added up: chi-square with 5 degrees of freedom. That the dynamics
-/// were fitted makes ranks a little more even: the test errs on the side of silence.
+/// were fitted makes ranks a little more even: the test errs on the side of silence. Where a row
+/// lacks components, the others are ranked, and their density among those of the same components.
 struct ReadingFit {
   struct Part {
     std::string name;        ///< "reading 1", "all together"
@@ -27,8 +28,9 @@ struct ReadingFit {
     double shift = 0.0;       ///< readings less predictions, in standard deviations of these
     double dependence = 0.0;  ///< correlation of neighbouring ranks
     std::vector<std::int64_t> histogram;
+    double rows = 0.0;  ///< in which it was seen
   };
-  std::vector<Part> parts;
+  std::vector<Part> parts;  ///< those that were seen at all
   double rows = 0.0;
   /// The smallest of the parts' times their number (Bonferroni); NaN: nothing was read.
   double p_value = std::numeric_limits<double>::quiet_NaN();
@@ -36,7 +38,8 @@ struct ReadingFit {
   static constexpr double kDegrees = 5.0;
   /// The part with the smallest p-value.
   [[nodiscard]] const Part& worst() const;
-  /// The smallest shift, in standard deviations, that is shown with probability `power`.
+  /// The smallest shift of any one reading, in standard deviations, that is shown with probability
+  /// `power`.
   [[nodiscard]] double smallest_shift(double level, double power) const;
 };
 
@@ -47,7 +50,8 @@ class ReadingRanks {
   ReadingRanks(const ReadingLikelihood& likelihood, std::uint64_t seed);
   ReadingRanks(ReadingLikelihood&& likelihood, std::uint64_t seed) = delete;
 
-  /// `reading`: of this row; `starts_run`: the row before is not its neighbour.
+  /// `reading`: of this row, NaN where it was not seen; `starts_run`: the row before is not its
+  /// neighbour.
   void add(const ScoredRow& row, Action action, std::span<const double> reading, bool starts_run);
   [[nodiscard]] ReadingFit finish() const;
 
@@ -60,11 +64,10 @@ class ReadingRanks {
   Rng rng_;  // for ties
   std::vector<double> own_;
   std::vector<std::vector<std::int64_t>> histograms_;  // [part][rank]
-  std::vector<double> last_;                           // [part]: centred rank of the row before
-  std::vector<double> products_;                       // [part]
-  bool has_last_ = false;
+  std::vector<double> last_;      // [part]: centred rank of the row before; NaN: it has none
+  std::vector<double> products_;  // [part]
+  std::vector<double> pairs_;     // [part]
   double rows_ = 0.0;
-  double pairs_ = 0.0;
 };
 
 }  // namespace oas

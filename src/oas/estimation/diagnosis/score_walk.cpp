@@ -70,7 +70,7 @@ std::vector<int> ScoreWalk::rows_of_dynamics() const {
 }
 
 // What other readings would have said.
-void ScoreWalk::score_others(Action action, Rng& rng) {
+void ScoreWalk::score_others(std::size_t row, Rng& rng) {
   if (!sensors_.can_draw()) {
     others_.resize(2, filter_.size());
     others_.row(0) = score_.transpose();
@@ -78,7 +78,7 @@ void ScoreWalk::score_others(Action action, Rng& rng) {
     weights_.setConstant(2, 0.5);
     return;
   }
-  sensors_.others(action, filter_.belief(), rng, readings_);
+  sensors_.others(row, filter_.belief(), rng, readings_);
   others_.resize(readings_.count, filter_.size());
   weights_ = readings_.weights;
   for (Eigen::Index j = 0; j < readings_.count; ++j) {
@@ -112,7 +112,7 @@ void ScoreWalk::run(std::uint64_t seed, const std::function<void(const ScoredRow
       const double probability = filter_.slopes(likelihood, score_);
       if (probability > 0.0) {
         score_.tail(sensors_.size()) += by_sensor * filter_.belief().transpose() / probability;
-        score_others(action, rng);
+        score_others(t, rng);
         receive({t, score_, others_, weights_, readings_, filter_.belief(), likelihood});
         filter_.see(likelihood, by_sensor, score_, probability);
       }

@@ -66,7 +66,7 @@ class ScoreWalk {
   void run(std::uint64_t seed, const std::function<void(const ScoredRow&)>& receive);
 
  private:
-  void score_others(Action action, Rng& rng);
+  void score_others(std::size_t row, Rng& rng);
 
   const Pomdp& chain_;
   const DiagnosedRows& rows_;

@@ -60,6 +60,10 @@ struct SensorDirections::Real {
     likelihood.trust(action, State{static_cast<int>(s)}, reading, trust);
     for (Eigen::Index i = 0; i < d; ++i) {
       const auto c = static_cast<std::size_t>(i);
+      if (std::isnan(reading[c])) {  // what was not seen says nothing
+        out(2 * i) = out(2 * i + 1) = 0.0;
+        continue;
+      }
       const double z = (reading[c] - of[i].mean) / of[i].sd;
       out(2 * i) = trust[c] * z * sds[c] / of[i].sd;
       out(2 * i + 1) = trust[c] * (z * z - 1.0);
@@ -163,22 +167,25 @@ bool SensorDirections::seen(std::size_t row, Eigen::RowVectorXd& likelihood, Mat
   likelihood = Eigen::Map<const Eigen::RowVectorXd>(given, num_states_);
   if (!real_) return (likelihood.array() != likelihood(0)).any() || num_states_ == 1;
   if (rows_.observations[row] == kMissing) return false;
-  const std::size_t width = real_->sds.size();
-  const auto reading = std::span(rows_.readings).subspan(row * width, width);
   Vector tilt(size());
   for (Eigen::Index s = 0; s < num_states_; ++s) {
-    real_->tilt(action, s, reading, tilt);
+    real_->tilt(action, s, reading_of(row), tilt);
     slopes.col(s) = tilt * likelihood(s);
   }
   return true;
 }
 
-void SensorDirections::others(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
+std::span<const double> SensorDirections::reading_of(std::size_t row) const {
+  const std::size_t width = real_->sds.size();
+  return std::span(rows_.readings).subspan(row * width, width);
+}
+
+void SensorDirections::others(std::size_t row, const Eigen::RowVectorXd& emitter, Rng& rng,
                               OtherReadings& out) const {
   if (finite_) {
-    others_finite(action, emitter, rng, out);
+    others_finite(rows_.actions[row], emitter, rng, out);
   } else {
-    others_real(action, emitter, rng, out);
+    others_real(row, emitter, rng, out);
   }
 }
 
@@ -209,8 +216,10 @@ void SensorDirections::others_finite(Action action, const Eigen::RowVectorXd& em
   }
 }
 
-void SensorDirections::others_real(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
+void SensorDirections::others_real(std::size_t row, const Eigen::RowVectorXd& emitter, Rng& rng,
                                    OtherReadings& out) const {
+  const Action action = rows_.actions[row];
+  const std::span<const double> own = reading_of(row);
   const auto d = static_cast<Eigen::Index>(real_->sds.size());
   out.all = false;
   out.count = kDraws;
@@ -224,6 +233,9 @@ void SensorDirections::others_real(Action action, const Eigen::RowVectorXd& emit
         sample_categorical({emitter.data(), static_cast<std::size_t>(num_states_)}, rng)};
     const std::span<double> reading(out.readings.row(j).data(), static_cast<std::size_t>(d));
     real_->likelihood.sample(action, from, reading, rng);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (std::isnan(own[i])) reading[i] = own[i];
+    }
     real_->likelihood(action, reading,
                       {out.likelihoods.row(j).data(), static_cast<std::size_t>(num_states_)});
     for (Eigen::Index s = 0; s < num_states_; ++s) {

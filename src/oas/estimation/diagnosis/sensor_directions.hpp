@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct OtherReadings {
   Matrix likelihoods;    ///< [reading][state]
   Matrix sensor_slopes;  ///< [reading][direction]: Σ_s p(s) ∂ likelihood(s)
   Vector weights;        ///< [reading]; they sum to 1
-  Matrix readings;       ///< [reading][component], where they are real-valued
+  Matrix readings;       ///< [reading][component], where they are real-valued; NaN: not seen
   bool all = false;      ///< these are all that there are; else they were drawn, and weigh the same
   Eigen::Index count = 0;
 };
@@ -60,16 +61,19 @@ class SensorDirections {
 
   /// The likelihoods of a row and their derivatives, [direction][state]. False: nothing was seen.
   [[nodiscard]] bool seen(std::size_t row, Eigen::RowVectorXd& likelihood, Matrix& slopes) const;
-  /// Other readings of a row whose state has the distribution `emitter`. Only with can_draw().
-  void others(Action action, const Eigen::RowVectorXd& emitter, Rng& rng, OtherReadings& out) const;
+  /// Other readings of a row whose state has the distribution `emitter`; components that the row
+  /// lacks they lack too (NaN). Only with can_draw().
+  void others(std::size_t row, const Eigen::RowVectorXd& emitter, Rng& rng,
+              OtherReadings& out) const;
 
  private:
   struct Finite;
   struct Real;
   void others_finite(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
                      OtherReadings& out) const;
-  void others_real(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
+  void others_real(std::size_t row, const Eigen::RowVectorXd& emitter, Rng& rng,
                    OtherReadings& out) const;
+  [[nodiscard]] std::span<const double> reading_of(std::size_t row) const;
 
   const DiagnosedRows& rows_;
   Eigen::Index num_states_;

@@ -70,9 +70,11 @@ std::string shown(std::string_view value) {
   return text;
 }
 
-LabelColumn::LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty)
+LabelColumn::LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty,
+                         bool names_only)
     : kind_(kind),
       may_be_empty_(may_be_empty),
+      names_only_(names_only),
       size_(static_cast<std::uint32_t>(labels.size())),
       names_(labels.names()) {
   by_name_.reserve(names_.size());
@@ -88,6 +90,9 @@ std::int32_t LabelColumn::read_text(const char*& position, long line) {
     return -1;
   }
   const bool is_index = std::all_of(text.begin(), text.end(), is_digit);
+  OAS_REQUIRE(!is_index || !names_only_,
+              "{} {} is an index; where steps are in classes, {}s are given by name: {}", kind_,
+              shown(text), kind_, known_names());
   const std::int32_t index = index_of(text, is_index);
   const Mode mode = is_index ? Mode::indices : Mode::names;
   if (mode != mode_) set_mode(mode, text, line);

@@ -34,7 +34,9 @@ namespace oas::detail {
 class LabelColumn {
  public:
   /// `kind` ("action") is used in messages. An empty cell is -1 when `may_be_empty`, else an error.
-  LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty);
+  /// `names_only`: indices would not be those of the model.
+  LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty,
+              bool names_only = false);
   LabelColumn(const LabelColumn&) = delete;  // by_name_ looks into names_
   LabelColumn& operator=(const LabelColumn&) = delete;
 
@@ -66,6 +68,7 @@ class LabelColumn {
 
   std::string kind_;
   bool may_be_empty_;
+  bool names_only_;
   std::uint32_t size_;
   std::vector<std::string> names_;
   std::unordered_map<std::string_view, std::int32_t> by_name_;

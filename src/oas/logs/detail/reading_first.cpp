@@ -77,10 +77,10 @@ std::span<const double> ReadingFirst::reading() const {
   return std::span(raw_.readings).subspan(index_ * width, width);
 }
 
-// Whether a reading is to be believed; it may lose components (RowEvidence::judge).
-bool ReadingFirst::judge(Action action, std::span<double> reading, std::span<double> out) const {
+// Whether the first reading of a run is to be believed; it may lose components (RowEvidence).
+bool ReadingFirst::judge_first(std::span<double> reading, std::span<double> out) const {
   try {
-    return evidence_->judge(action, reading, out);
+    return evidence_->judge(Action{-1}, reading, out);
   } catch (const InvalidArgument& error) {
     fail(LogColumn::reading, line_, error.what());
   }
@@ -126,7 +126,7 @@ RunStart ReadingFirst::first_of_run() {
     } else {
       first.reading.assign(reading().begin(), reading().end());
       first.likelihood.resize(static_cast<std::size_t>(states_.size()));
-      if (!judge(Action{-1}, first.reading, first.likelihood)) first = FirstReading();
+      if (!judge_first(first.reading, first.likelihood)) first = FirstReading();
     }
   }
   const State state = state_here();
@@ -182,15 +182,11 @@ void ReadingFirst::add_likelihoods(LogBlock& block) {
   if (evidence_->brings_likelihoods()) {
     const auto here = std::span(raw_.likelihoods).subspan(index_ * n, n);
     block.likelihoods.insert(block.likelihoods.end(), here.begin(), here.end());
-  } else if (raw_.rows.observations[index_] == kMissing) {
-    block.likelihoods.insert(block.likelihoods.end(), n, 1.0);
   } else {
-    block.likelihoods.resize(block.likelihoods.size() + n);
-    const std::size_t width = reading().size();
-    const auto mine = std::span(block.readings).last(width);
-    if (!judge(chosen_.action, mine, std::span(block.likelihoods).last(n))) {
-      std::fill(mine.begin(), mine.end(), 0.0);
-      block.rows.observations.back() = kMissing;
+    try {
+      evidence_->judge_last(block, chosen_.action);
+    } catch (const InvalidArgument& error) {
+      fail(LogColumn::reading, line_, error.what());
     }
   }
 }

@@ -62,7 +62,7 @@ class ReadingFirst {
   void remember(const LogBlock& rows, std::size_t row);
   void push_chosen(LogBlock& block) const;
   [[nodiscard]] std::span<const double> reading() const;
-  [[nodiscard]] bool judge(Action action, std::span<double> reading, std::span<double> out) const;
+  [[nodiscard]] bool judge_first(std::span<double> reading, std::span<double> out) const;
   [[nodiscard]] State state_here() const;
   [[noreturn]] void fail(LogColumn column, long line, const std::string& message) const;
 

@@ -31,7 +31,7 @@ RowEvidence::RowEvidence(const ContinuousPomdp& model, Outliers outliers)
     : actions_(model.chain().actions()),
       states_(model.chain().states()),
       outliers_(outliers),
-      reading_first_(model.chain().reading_first()) {
+      later_(model.chain().reading_first()) {
   if (!model.has_sensors()) return;
   sensors_.emplace(model.sensors(), outliers.share);
   if (model.first_density()) first_.emplace(*model.first_density(), outliers.share);
@@ -70,27 +70,43 @@ void RowEvidence::read_cell(HeaderColumn column, const char*& position) {
 
 void RowEvidence::finish_row(LogBlock& block) {
   const std::size_t filled = std::exchange(filled_, 0);
-  const auto n = static_cast<std::size_t>(states_.size());
-  const std::size_t first = block.likelihoods.size();
-  const bool later = reading_first_ && !likelihoods_;  // whose action is not known yet
-  if (!later) block.likelihoods.resize(first + n, 1.0);
-  const std::span<double> out = std::span(block.likelihoods).subspan(first);
-  bool seen = filled > 0;
-  if (seen && likelihoods_) {
-    OAS_REQUIRE(filled == values_.size(), "{} of {} likelihood cells are empty; all or none may be",
-                values_.size() - filled, values_.size());
-    std::copy(values_.begin(), values_.end(), out.begin());
-    OAS_REQUIRE(*std::max_element(out.begin(), out.end()) > 0.0,
-                "the likelihood is 0 in every state");
-  } else if (seen && !later) {
-    seen = judge(block.rows.actions.back(), values_, out);
-  }
+  const bool seen = filled > 0;
   block.rows.observations.push_back(seen ? Observation{0} : kMissing);
-  if (!likelihoods_) {
+  if (likelihoods_) {
+    if (seen) {
+      OAS_REQUIRE(filled == values_.size(),
+                  "{} of {} likelihood cells are empty; all or none may be",
+                  values_.size() - filled, values_.size());
+      OAS_REQUIRE(*std::max_element(values_.begin(), values_.end()) > 0.0,
+                  "the likelihood is 0 in every state");
+    } else {
+      std::fill(values_.begin(), values_.end(), 1.0);
+    }
+    block.likelihoods.insert(block.likelihoods.end(), values_.begin(), values_.end());
+  } else {
     if (!seen) std::fill(values_.begin(), values_.end(), 0.0);
     block.readings.insert(block.readings.end(), values_.begin(), values_.end());
+    if (!later_) judge_last(block, block.rows.actions.back());
   }
   std::fill(values_.begin(), values_.end(), kEmpty);
+}
+
+void RowEvidence::judge_last(LogBlock& block, Action action) const {
+  const auto n = static_cast<std::size_t>(states_.size());
+  block.likelihoods.resize(block.likelihoods.size() + n, 1.0);
+  if (block.rows.observations.back() == kMissing) return;
+  const auto reading = std::span(block.readings).last(static_cast<std::size_t>(dimension_));
+  if (judge(action, reading, std::span(block.likelihoods).last(n))) return;
+  std::fill(reading.begin(), reading.end(), 0.0);
+  block.rows.observations.back() = kMissing;
+}
+
+bool RowEvidence::same_sensor(Action one, Action other) const {
+  if (likelihoods_ || !sensors_) return true;
+  for (State s{0}; s < states_.size(); ++s) {
+    if (!(sensors_->sensors()(one, s) == sensors_->sensors()(other, s))) return false;
+  }
+  return true;
 }
 
 // Where a reading cannot be, and that is allowed for, components that cannot be by themselves are

@@ -32,13 +32,18 @@ class RowEvidence {
   /// One cell. Throws InvalidArgument on what is no finite number and on a negative likelihood.
   void read_cell(HeaderColumn column, const char*& position);
 
+  /// Readings bring no likelihoods yet, since the action that counts is not known; judge_last()
+  /// gives them. So it is from the beginning where rows are reading-first.
+  void judge_later() { later_ = true; }
+  /// Whether readings say the same under both actions; those of likelihoods always do.
+  [[nodiscard]] bool same_sensor(Action one, Action other) const;
+
   /// Forgets the cells of a row that is read again.
   void forget_row();
 
   /// The row is complete, its action is the last one of the block: appends observation, reading and
-  /// likelihoods. Where rows are reading-first readings bring none yet; judge() gives them. Throws
-  /// InvalidArgument when some likelihoods are empty and some are not, when all of them are 0, and,
-  /// unless outliers are allowed for, when the density of a reading is 0 in every state.
+  /// likelihoods, unless readings are judged later. Throws InvalidArgument when some likelihoods
+  /// are empty and some are not, when all of them are 0, and as judge() does.
   void finish_row(LogBlock& block);
 
   /// Sets `out` to p(reading | s, action) of all states, of the first reading of a run where there
@@ -46,6 +51,9 @@ class RowEvidence {
   /// cannot be by themselves become NaN where outliers are allowed for; where they are not, it
   /// throws InvalidArgument on a density that is 0 in every state, or infinite.
   [[nodiscard]] bool judge(Action action, std::span<double> reading, std::span<double> out) const;
+  /// Appends the likelihoods of the last reading of a block, which this action led to; one that is
+  /// not to be believed becomes missing. Throws as judge() does.
+  void judge_last(LogBlock& block, Action action) const;
 
  private:
   [[nodiscard]] std::string fault_of(std::span<const double> reading,
@@ -57,7 +65,7 @@ class RowEvidence {
   std::optional<ReadingLikelihood> first_;
   int dimension_ = 0;
   Outliers outliers_;
-  bool reading_first_ = false;
+  bool later_ = false;
   bool likelihoods_ = false;
   std::vector<double> values_;  // of the cells, by index; NaN where one is empty
   std::size_t filled_ = 0;      // cells of this row that are not empty

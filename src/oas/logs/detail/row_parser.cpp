@@ -10,19 +10,31 @@
 
 namespace oas::detail {
 
+namespace {
+
+std::optional<ClassActions> class_actions_of(const Pomdp& model, const LogOptions& options) {
+  if (options.step_classes.empty()) return {};
+  return ClassActions(model.actions(), StepClasses(options.step_classes));
+}
+
+}  // namespace
+
 RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
-                     std::optional<RowEvidence> evidence, const ColumnNames& columns)
+                     std::optional<RowEvidence> evidence, const LogOptions& options)
     : name_(std::move(name)),
       lines_(decompressed(std::move(bytes), name_), name_),
-      actions_(model.actions(), "action", model.reading_first()),
+      class_actions_(class_actions_of(model, options)),
+      actions_(class_actions_ ? class_actions_->logged() : model.actions(), "action",
+               model.reading_first(), class_actions_.has_value()),
       observations_(model.observations(), "observation", true),
       states_(model.states(), "state", true),
       propensities_("propensity", NumberColumn::Range::probability, model.reading_first()),
       rewards_("reward", NumberColumn::Range::finite, true),
       evidence_(std::move(evidence)) {
-  read_header(model, columns);
+  read_header(model, ColumnNames(options.columns));
   has_run_ = has(LogColumn::run);
   if (!evidence_) return;
+  if (class_actions_) evidence_->judge_later();
   evidence_->set_kind(has(LogColumn::likelihood));
   evidence_field_ = std::max(field_of(LogColumn::likelihood), field_of(LogColumn::reading));
 }
@@ -60,7 +72,8 @@ bool RowParser::read_header_line(const Pomdp& model, const ColumnNames& names) {
   OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");
   const auto continuous = evidence_ ? evidence_->columns() : ContinuousColumns{};
   // Where there is one action only, or readings are collected whatever the action.
-  const bool needs_action = model.num_actions() > 1 && !(evidence_ && evidence_->only_collects());
+  const int actions = class_actions_ ? class_actions_->logged().size() : model.num_actions();
+  const bool needs_action = actions > 1 && !(evidence_ && evidence_->only_collects());
   columns_ = parse_header(start, evidence_ ? &continuous : nullptr, names, needs_action);
   has_action_ = has(LogColumn::action);
   return true;

@@ -9,6 +9,7 @@
 #include "oas/logs/detail/line_buffer.hpp"
 #include "oas/logs/detail/log_header.hpp"
 #include "oas/logs/detail/row_evidence.hpp"
+#include "oas/logs/detail/step_classes.hpp"
 #include "oas/logs/detail/time_cell.hpp"
 #include "oas/logs/log_reader.hpp"
 
@@ -17,11 +18,13 @@ namespace oas::detail {
 /// The lines of a log as rows, as they stand in the file and in its order; see LogReader for what
 /// it throws. Where rows are reading-first, the action of a row may be missing (-1), propensity and
 /// reward NaN with it, and readings bring no likelihoods: the sensor is that of the row before.
+/// Where steps are in classes, actions are those of ClassActions::logged(), and readings bring none
+/// either.
 class RowParser {
  public:
   /// Reads the header. `evidence` empty: observations are finite. Keeps no reference.
   RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
-            std::optional<RowEvidence> evidence, const ColumnNames& columns);
+            std::optional<RowEvidence> evidence, const LogOptions& options);
 
   /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
   /// consecutive lines. Throws RunComesBack when a run does, with the rows before it in the block;
@@ -32,6 +35,10 @@ class RowParser {
 
   /// Null: observations are finite.
   [[nodiscard]] const RowEvidence* evidence() const { return evidence_ ? &*evidence_ : nullptr; }
+  /// Null: steps are not in classes.
+  [[nodiscard]] const ClassActions* class_actions() const {
+    return class_actions_ ? &*class_actions_ : nullptr;
+  }
   [[nodiscard]] bool has(LogColumn column) const { return field_of(column) > 0; }
   /// The number of a column, from 1 on; 0: there is none.
   [[nodiscard]] long field_of(LogColumn column) const;
@@ -58,6 +65,7 @@ class RowParser {
   std::string name_;
   LineBuffer lines_;
   std::vector<HeaderColumn> columns_;
+  std::optional<ClassActions> class_actions_;
   LabelColumn actions_;
   LabelColumn observations_;
   LabelColumn states_;

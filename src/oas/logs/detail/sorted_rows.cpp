@@ -106,8 +106,9 @@ SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
       states_(model.states()),
       gaps_(options.gaps),
       gap_action_(action_of(gaps_, model.actions())),
-      steps_(options.step, gaps_.kind),
+      steps_(options),
       window_(options) {
+  if (parser.class_actions() != nullptr) classed_.emplace(parser, model);
   // Whoever shifts rows does it there, and must tell rows that were put in.
   if (!options.noticed.empty() && model.reading_first()) gap_state_ = kNobodyLooked;
   if (options.known_states && !model.reading_first()) {
@@ -165,6 +166,7 @@ void SortedRows::take_row(const LogBlock& block, std::size_t row) {
 bool SortedRows::in_window(double time) {
   const TimeWindow::Side side = window_.side_of(time, parser_.time_column());
   if (side == TimeWindow::Side::before) ran_before_.insert(unit_of_last_);
+  if (side == TimeWindow::Side::after) ended_.try_emplace(unit_of_last_, time);
   return side == TimeWindow::Side::within;
 }
 
@@ -255,6 +257,7 @@ void SortedRows::add_row(LogBlock& block) {
   first_of_unit_ = gap_seen_ = filled_in_ = false;
   ++index_;
   ++step_;
+  if (classed_) classed_->complete(block, step_class(), lines_.back());
   if (known_) complete(block);
 }
 
@@ -275,6 +278,13 @@ void SortedRows::add_gap_row(LogBlock& block) {
   ++step_;
   filled_in_ = true;
   if (known_) complete(block);
+}
+
+// Of the step that follows the last row; the row behind it may lie behind the window.
+std::optional<std::size_t> SortedRows::step_class() {
+  if (load()) return steps_.class_of(last_time_, piece_.times[index_]);
+  const auto ended = ended_.find(unit_ - 1);
+  return ended == ended_.end() ? std::nullopt : steps_.class_of(last_time_, ended->second);
 }
 
 // The state of the row behind the last one of the block, where it follows within the run.

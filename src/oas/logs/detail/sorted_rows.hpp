@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "oas/logs/detail/classed_rows.hpp"
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/time_steps.hpp"
 #include "oas/logs/detail/time_window.hpp"
@@ -50,7 +52,8 @@ class KnownStates {
 };
 
 /// All rows of a log that does not stand as estimators take it, sorted and completed: units one
-/// after the other, rows put into gaps or runs cut there, known states made evidence.
+/// after the other, rows put into gaps or runs cut there, actions those of the classes of steps,
+/// known states made evidence.
 class SortedRows {
  public:
   /// Keeps a reference to the parser. `finite`: observations are.
@@ -75,6 +78,7 @@ class SortedRows {
   void add_row(LogBlock& block);
   void add_gap_row(LogBlock& block);
   void complete(LogBlock& block);
+  [[nodiscard]] std::optional<std::size_t> step_class();
   [[nodiscard]] State state_behind();
   [[noreturn]] void fail(LogColumn column, long line, const std::string& message) const;
 
@@ -85,8 +89,10 @@ class SortedRows {
   State gap_state_ = kEmptyState;
   TimeSteps steps_;
   TimeWindow window_;
-  bool any_ = false;                            // rows in it
-  std::unordered_set<std::size_t> ran_before_;  // units that had rows before the window
+  bool any_ = false;                               // rows in it
+  std::unordered_set<std::size_t> ran_before_;     // units that had rows before the window
+  std::unordered_map<std::size_t, double> ended_;  // units: their first time behind the window
+  std::optional<ClassedRows> classed_;
   std::optional<KnownStates> known_;
   UnitRows units_;
   std::size_t unit_of_last_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
@@ -24,9 +25,10 @@ bool about_equal(double one, double other) {
 
 }  // namespace
 
-TimeSteps::TimeSteps(const std::string& step, Gaps::Kind gaps) : text_(step), gaps_(gaps) {
-  if (step.empty()) return;
-  given_ = parse_duration(step);
+TimeSteps::TimeSteps(const LogOptions& options)
+    : text_(options.step), classes_(options.step_classes), gaps_(Gaps(options.gaps).kind) {
+  if (text_.empty()) return;
+  given_ = parse_duration(text_);
   step_ = given_->value;
 }
 
@@ -34,13 +36,15 @@ TimeSteps::TimeSteps(const std::string& step, Gaps::Kind gaps) : text_(step), ga
 void TimeSteps::check_unit(const TimeColumn& column) {
   if (checked_) return;
   checked_ = true;
-  if (!given_) return;
-  OAS_REQUIRE(!given_->has_unit || column.dates(),
+  if (!given_ && classes_.empty()) return;
+  const bool has_unit = given_ ? given_->has_unit : classes_.has_unit();
+  const std::string& text = given_ ? text_ : classes_.text();
+  OAS_REQUIRE(!has_unit || column.dates(),
               "the times are numbers, so that the step must be a number in their unit, not {}",
-              shown(text_));
-  OAS_REQUIRE(given_->has_unit || !column.dates(),
+              shown(text));
+  OAS_REQUIRE(has_unit || !column.dates(),
               "the times are dates, so that the step needs a unit (s, m, min, h, d): {}",
-              shown(text_));
+              shown(text));
 }
 
 std::string TimeSteps::shown_length(double length, const TimeColumn& column) const {
@@ -65,6 +69,7 @@ void TimeSteps::add(const std::string& unit, double before, double after,
   OAS_REQUIRE(std::isfinite(difference) && (!given_ || difference / step_ <= kMostSteps),
               "too long a time lies between {} and {}{}", column.text(before), column.text(after),
               of_unit);
+  if (!classes_.empty()) return check_class(before, after, of_unit, column);
   if (!given_) {
     Seen& seen = differences_[std::llround(kClasses * std::log(difference))];
     if (seen.count++ == 0) seen.length = difference;
@@ -84,6 +89,16 @@ void TimeSteps::add(const std::string& unit, double before, double after,
               "a gap of {:.0f} steps{} between {} and {}: more than {:.0f} rows are not put in; "
               "take a longer --step, or --gaps new-run",
               *steps - 1.0, of_unit, column.text(before), column.text(after), kMostInserted);
+}
+
+void TimeSteps::check_class(double before, double after, const std::string& of_unit,
+                            const TimeColumn& column) const {
+  OAS_REQUIRE(
+      gaps_ == Gaps::Kind::new_run || class_of(before, after).has_value(),
+      "{} lie between {} and {}{}, which is in no class of --step-classes {}: widen one, or "
+      "let another run begin there with --gaps new-run",
+      column.dates() ? about_seconds(after - before) : fmt::format("{:g}", after - before),
+      column.text(before), column.text(after), of_unit, classes_.text());
 }
 
 void TimeSteps::finish(const TimeColumn& column) {
@@ -107,11 +122,18 @@ void TimeSteps::finish(const TimeColumn& column) {
   }
   throw_invalid_argument(fmt::format(
       "the times of consecutive rows differ by {}{}: say with --step how long a step is, and with "
-      "--gaps what happened where rows are missing",
+      "--gaps what happened where rows are missing; or give classes of steps, --step-classes",
       fmt::join(texts, ", "), seen.size() > kShownDifferences ? ", …" : ""));
 }
 
+// 2.8 - 2 is below 0.8: decimals are rounded, and the end of a class counts.
+std::optional<std::size_t> TimeSteps::class_of(double before, double after) const {
+  constexpr double kRounding = 2.0 * std::numeric_limits<double>::epsilon();
+  return classes_.find(after - before, kRounding * std::max(std::abs(before), std::abs(after)));
+}
+
 std::int64_t TimeSteps::between(double before, double after) const {
+  if (!classes_.empty()) return class_of(before, after) ? 1 : 2;
   return given_ ? static_cast<std::int64_t>(std::round((after - before) / step_)) : 1;
 }
 
