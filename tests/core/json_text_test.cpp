@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "support/property.hpp"
 
 namespace oas {
@@ -109,6 +110,30 @@ TEST(ParseJson, DeepNestingIsAnErrorNotACrash) {
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += R"({"a":)";
   EXPECT_THAT(parsing(objects), Throws<ParseError>());
+}
+
+TEST(ParseJson, VeryManyKeysAreAnError) {
+  const auto object = [](int keys) {
+    std::string text = "{";
+    for (int i = 0; i < keys; ++i) text += fmt::format("{}\"k{}\": 1", i > 0 ? ", " : "", i);
+    return text + "}";
+  };
+  EXPECT_EQ(parse_json(object(4096), "m.json").size(), 4096U);
+  EXPECT_THAT(parsing(object(80'000)), ThrowsMessage<ParseError>(HasSubstr("more than 4096 keys")));
+}
+
+TEST(DumpJson, BytesThatAreNoTextAreReplaced) {
+  EXPECT_EQ(dump_json(Json{{"file", "a\xff.json"}}), "{\n  \"file\": \"a\uFFFD.json\"\n}\n");
+}
+
+TEST(EscapeControl, KeepsTextAndShowsWhatWouldSteerATerminal) {
+  EXPECT_EQ(escape_control("plain, ± é 漢 😀\n\tdone"), "plain, ± é 漢 😀\n\tdone");
+  EXPECT_EQ(escape_control("a\x1b[31mb\r\x07\x7f"), "a\\x1b[31mb\\x0d\\x07\\x7f");
+  EXPECT_EQ(escape_control("\xc2\x9b"), "\\xc2\\x9b");  // a control character of its own
+  EXPECT_EQ(escape_control("\xff\xc3"), "\\xff\\xc3");  // no UTF-8, cut short
+  EXPECT_EQ(escape_control("\xc0\xaf\xed\xa0\x80"), "\\xc0\\xaf\\xed\\xa0\\x80");
+  EXPECT_EQ(escape_control(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(escape_markup("a<\x01&\n"), "a&lt;\uFFFD&amp;\n");
 }
 
 TEST(DumpJson, FlatArraysStayOnOneLine) {

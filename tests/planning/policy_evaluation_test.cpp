@@ -41,6 +41,24 @@ SimulationOptions simulation(bool control_variate, std::uint64_t steps = 200'000
   return options;
 }
 
+// Running earns most until a failure that is for ever and comes once in so many steps; resting
+// never fails. Whatever the planner makes of it, its lower limit must hold.
+TEST(PolicyEvaluation, FailuresTooRareToBeSimulatedAreNotForgotten) {
+  for (const double hazard : {1e-3, 1e-5, 1e-7}) {
+    const Pomdp model =
+        test::make_model(Timing::before, 2, 2, 2, {1.0 - hazard, hazard, 0, 1, 1, 0, 0, 1},
+                         {0.9, 0.1, 0.1, 0.9, 0.9, 0.1, 0.1, 0.9},
+                         Reward::by_action_state({1.0, 0.0, 0.3, 0.0}), {1.0, 0.0});
+    PlanOptions options;
+    options.resolution = 100;
+    const Plan plan = make_plan(model, options);
+    EXPECT_LE(plan.gain_lower, 0.3 + 1e-9) << hazard;
+    EXPECT_GE(plan.gain_upper, 0.3 - 1e-9) << hazard;
+    const GainInterval interval = evaluate_by_simulation(model, plan, model, simulation(false));
+    EXPECT_TRUE(interval.transient || std::abs(interval.mean - 0.3) < 1e-9) << hazard;
+  }
+}
+
 TEST(PolicyEvaluation, ChainSimulationAndGridAgree) {
   for (const Timing timing : {Timing::before, Timing::after}) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {

@@ -42,6 +42,22 @@ TEST(StudyToml, TasksAreTheCrossProductInTheOrderOfTheFile) {
   EXPECT_EQ(study.tasks[0].settings.integer("pairs", 0), 2000);
 }
 
+TEST(StudyToml, KeysOfVeryManyPartsAreAnErrorNotACrash) {
+  for (const std::string part : {"a", "\"a\"", "'a'"}) {
+    std::string path = part;
+    for (int i = 0; i < 60'000; ++i) path += "." + part;
+    EXPECT_THAT(error_of("[" + path + "]\n"), HasSubstr("60001 parts"));
+    EXPECT_THAT(error_of("\n" + path + " = 1\n"), HasSubstr("s.toml:2:1: a key of 60001 parts"));
+  }
+}
+
+TEST(StudyToml, NamesDoNotLeadOutOfTheFolder) {
+  for (const std::string name : {"..", ".", ".hidden", "a/b", ""}) {
+    EXPECT_THAT(error_of("format = \"oas-study/1\"\nname = \"" + name + "\"\n"),
+                HasSubstr("name must be"));
+  }
+}
+
 TEST(StudyToml, QuickOverridesOnlyWhenAsked) {
   const Study quick = parse_study(small_study(), "s.toml", true);
   EXPECT_EQ(quick.num_units(), 2);

@@ -131,9 +131,7 @@ class Words {
       const double labels = std::get<ContinuousPomdp>(log_.model).density_draws().labelled_rows;
       if (one.found && labels > 0.0) {
         one.text += fmt::format(
-            " The densities were fitted to {:.0f} labelled rows and are taken as exact here: part "
-            "of this may be their error, which oas estimate includes in its error bars.",
-            labels);
+            " That the densities were fitted to {:.0f} labelled rows only is allowed for.", labels);
       }
       one.power = fmt::format("a shift of all readings by {:.2g} standard deviations",
                               out_.reading_fit->smallest_shift(strict_, kPower));

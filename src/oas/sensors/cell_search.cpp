@@ -56,6 +56,7 @@ class Positions {
   }
   // Between counts all split points are the same one.
   [[nodiscard]] double split(double x) const { return counts_ ? std::floor(x) + 0.5 : x; }
+  [[nodiscard]] bool counts() const { return counts_; }
   [[nodiscard]] double low() const { return points_.front(); }
   [[nodiscard]] double high() const { return points_.back(); }
   // The position of a point.
@@ -74,11 +75,6 @@ class Positions {
 
 using Splits = std::vector<std::vector<double>>;
 
-// Counts may give fewer cells than were asked for.
-void drop_repeated(Splits& splits) {
-  for (auto& list : splits) list.erase(std::unique(list.begin(), list.end()), list.end());
-}
-
 // α of given split points; counts how often it was asked.
 class Objective {
  public:
@@ -91,11 +87,34 @@ class Objective {
     }
   }
 
-  // 0 where split points are out of order.
+  // There may be fewer counts than cells were asked for.
+  void drop_repeated_counts(Splits& splits) const {
+    for (std::size_t c = 0; c < splits.size(); ++c) {
+      auto& list = splits[c];
+      if (positions_[c].counts()) list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+  }
+
+  // Split points that counts left over, from the smallest count on: more cells tell more.
+  void add_unused_counts(Splits& splits, int cells) const {
+    drop_repeated_counts(splits);
+    for (std::size_t c = 0; c < splits.size(); ++c) {
+      auto& list = splits[c];
+      if (!positions_[c].counts()) continue;
+      for (double split = positions_[c].split(positions_[c].low());
+           split < positions_[c].high() && list.size() + 1 < static_cast<std::size_t>(cells);
+           split += 1.0) {
+        const auto place = std::lower_bound(list.begin(), list.end(), split);
+        if (place == list.end() || *place != split) list.insert(place, split);
+      }
+    }
+  }
+
+  // 0 where split points of measures coincide, or any are out of order.
   double operator()(Splits splits) {
     ++evaluations_;
     if (progress_) progress_();
-    drop_repeated(splits);
+    drop_repeated_counts(splits);
     for (const auto& list : splits) {
       for (std::size_t i = 1; i < list.size(); ++i) {
         if (!(list[i] > list[i - 1])) return 0.0;
@@ -232,7 +251,7 @@ CellSearch find_cells(const DensitySensors& sensors, const CellSearchOptions& op
       if (next.alpha > best.alpha) best = std::move(next);
     }
   }
-  drop_repeated(best.splits);
+  objective.add_unused_counts(best.splits, cells);
   const Cells found(std::move(best.splits));
   return {found, analyse_sensors(cell_sensors(sensors, found, progress)).alpha,
           objective.evaluations()};

@@ -52,7 +52,7 @@ double ReadingFit::smallest_shift(double level, double power) const {
   double fewest = rows;
   for (const Part& part : parts) fewest = std::min(fewest, part.rows);
   // A shift by δ moves the mean of an even rank by δ/(2√π), that of the first polynomial by √12 so.
-  return std::sqrt(needed / fewest) * std::sqrt(std::numbers::pi / 3.0);
+  return std::sqrt(widening * needed / fewest) * std::sqrt(std::numbers::pi / 3.0);
 }
 
 ReadingRanks::ReadingRanks(const ReadingLikelihood& likelihood, std::uint64_t seed)
@@ -102,8 +102,9 @@ void ReadingRanks::add(const ScoredRow& row, Action action, std::span<const doub
   rows_ += 1.0;
 }
 
-ReadingFit ReadingRanks::finish() const {
+ReadingFit ReadingRanks::finish(double widening) const {
   ReadingFit fit;
+  fit.widening = widening;
   fit.rows = rows_;
   if (rows_ == 0.0) return fit;
   const Matrix polynomials = rank_polynomials(kPlaces);
@@ -126,7 +127,7 @@ ReadingFit ReadingRanks::finish() const {
       sums += count * polynomials.col(i);
       mean += count * (i - 0.5 * (kPlaces - 1)) / part.rows;
     }
-    part.statistic = sums.squaredNorm() / part.rows;
+    part.statistic = sums.squaredNorm() / part.rows / widening;
     if (pairs_[p] > 0.0) {
       part.dependence = products_[p] / (pairs_[p] * variance);
       part.statistic += pairs_[p] * part.dependence * part.dependence;

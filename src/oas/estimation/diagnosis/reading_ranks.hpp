@@ -35,6 +35,10 @@ struct ReadingFit {
   /// The smallest of the parts' times their number (Bonferroni); NaN: nothing was read.
   double p_value = std::numeric_limits<double>::quiet_NaN();
 
+  /// By how much densities that were fitted to labelled rows raise the variance of what the places
+  /// of ranks are judged by; 1: they are exact.
+  double widening = 1.0;
+
   static constexpr double kDegrees = 5.0;
   /// The part with the smallest p-value.
   [[nodiscard]] const Part& worst() const;
@@ -53,7 +57,8 @@ class ReadingRanks {
   /// `reading`: of this row, NaN where it was not seen; `starts_run`: the row before is not its
   /// neighbour.
   void add(const ScoredRow& row, Action action, std::span<const double> reading, bool starts_run);
-  [[nodiscard]] ReadingFit finish() const;
+  /// `widening`: see ReadingFit.
+  [[nodiscard]] ReadingFit finish(double widening = 1.0) const;
 
  private:
   static constexpr int kPlaces = static_cast<int>(SensorDirections::kDraws) + 1;

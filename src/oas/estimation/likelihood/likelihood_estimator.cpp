@@ -288,7 +288,10 @@ std::vector<double> learn_start_law(LikelihoodRows& rows, const LikelihoodOption
       (*law)[s] = (starts[s] + 1.0) / (runs + n);
       change = std::max(change, std::abs((*law)[s] - before[s]));
     }
-    if (change < kLawTolerance) break;
+    if (change < kLawTolerance) {
+      *law = before;  // under which T was climbed
+      break;
+    }
     before = *law;
     // Zeros that an earlier law asked for must be able to leave.
     const TransitionModel from = mixed_with_uniform(climbed.transition, kStartShare);
