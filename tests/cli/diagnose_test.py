@@ -36,6 +36,37 @@ class Diagnose(CliCase):
                 lines.append(f"p{unit},{time}{action},{seen}{',x' if times else ''}")
         self.write("fleet.csv", "\n".join(lines) + "\n")
 
+    def test_labelled_rows_are_allowed_for(self):
+        """Densities from 60 labels are off a little: no alarm. Readings that moved are one."""
+        truth = {
+            "format": "oas-model/1", "timing": "before", "states": ["ok", "worn"],
+            "actions": ["run"], "observations": {"dimension": 1}, "start": [1, 0],
+            "density": [[{"kind": "gaussian", "mean": mean, "sd": 1} for mean in (0, 3)]],
+            "transition": [[[0.9, 0.1], [0.1, 0.9]]]}
+        self.write("truth.json", json.dumps(truth))
+        known = {key: truth[key] for key in truth if key not in ("density", "transition")}
+        self.write("known.json", json.dumps(known))
+        alarms = []
+        for seed in range(6):
+            rng = random.Random(seed)
+            labels = ["state,observation"] + [
+                f"{state},{rng.gauss(mean, 1)}" for state, mean in (("ok", 0), ("worn", 3))
+                for _ in range(30)]
+            self.write("labels.csv", "\n".join(labels) + "\n")
+            self.good("calibrate", "labels.csv", "--model", "known.json", "--family", "normal",
+                      "-o", "s.json")
+            self.good("simulate", "truth.json", "--policy", "uniform", "--steps", 6000,
+                      "--seed", seed, "-o", "log.csv")
+            said = self.good_json("diagnose", "s.json", "log.csv")
+            alarms.append(next(one["found"] for one in said["answers"] if one["name"] == "sensors"))
+        self.assertEqual(alarms, [False] * 6)
+        truth["density"] = [[{"kind": "gaussian", "mean": mean, "sd": 2} for mean in (2, 7)]]
+        self.write("moved.json", json.dumps(truth))
+        self.good("simulate", "moved.json", "--policy", "uniform", "--steps", 6000, "--seed", 9,
+                  "-o", "log.csv")
+        said = self.good_json("diagnose", "s.json", "log.csv")
+        self.assertTrue(next(one["found"] for one in said["answers"] if one["name"] == "sensors"))
+
     COLUMNS = ("--columns", "action=cmd,observation=reading,run=pump,time=ts")
 
     def answers(self, *asked):

@@ -232,5 +232,38 @@ TEST(Gibbs, NamesTheRowThatCannotHappen) {
   }
 }
 
+// Short runs that were cut out of longer ones, nearly all in state 0. Taken as beginning in all
+// states alike they would show moves from 1 to 0 that nobody made.
+TEST(Gibbs, LearnsWhereCutRunsBegan) {
+  PomdpParts parts;
+  parts.timing = Timing::before;
+  parts.states = Labels(2, "state");
+  parts.actions = Labels(1, "action");
+  parts.observations = Labels(2, "observation");
+  parts.transition = TransitionModel(2, 1, {0.9, 0.1, 0.05, 0.95});
+  parts.sensors = ObservationModel(2, 1, 2, {0.75, 0.25, 0.25, 0.75});
+  const Pomdp model(std::move(parts));
+  Evidence evidence = make_evidence("gibbs", model);
+  for (int run = 0; run < 800; ++run) {
+    Rng rng({9, static_cast<std::uint32_t>(run), Role::test});
+    int state = rng.uniform() < 0.97 ? 0 : 1;
+    Trajectory rows;
+    for (int t = 0; t < 6; ++t) {
+      rows.actions.push_back(Action{0});
+      rows.observations.push_back(Observation{rng.uniform() < (state == 0 ? 0.75 : 0.25) ? 0 : 1});
+      state = rng.uniform() < model.transition()(Action{0}, State{state}, State{0}) ? 0 : 1;
+    }
+    evidence.start_run(RunStart::unknown());
+    evidence.add(rows);
+  }
+  const TransitionEstimate estimate = evidence.estimate();
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double truth = model.transition().values()[i];
+    EXPECT_NEAR(estimate.transition.values()[i], truth, 0.06) << i;
+    EXPECT_LE(estimate.lower[i], truth) << i;
+    EXPECT_GE(estimate.upper[i], truth) << i;
+  }
+}
+
 }  // namespace
 }  // namespace oas

@@ -146,6 +146,25 @@ TEST(Limited, VisibleStatesAgainstAllRandomisedPolicies) {
   }
 }
 
+// Hidden states: frequencies jump with the penalty, and a plan is a little off its controller.
+TEST(Limited, WhatASmallerLimitKeepsIsNotRefused) {
+  const Pomdp model = test::make_model(
+      Timing::before, 3, 2, 3,
+      {0.9, 0.08, 0.02, 0.02, 0.83, 0.15, 0.01, 0.01, 0.98, 0.97, 0.02, 0.01, 0.8, 0.19, 0.01, 0.6,
+       0.1, 0.3},
+      {0.7, 0.2, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7, 0.7, 0.2, 0.1, 0.2, 0.6, 0.2, 0.1, 0.2, 0.7},
+      Reward::by_action_state({10, 6, 0, 2, 2, -4}), {0.2, 0.3, 0.5});
+  double tighter = 0.0;
+  for (const double most : {0.06, 0.07, 0.08, 0.09}) {
+    PlanOptions options;
+    options.limit = fmt::format("2={}", most);
+    const Plan plan = make_plan(model, options);
+    EXPECT_LE(plan.limited->frequency, most);
+    EXPECT_GT(plan.limited->gain_lower, tighter - 0.05) << most;
+    tighter = plan.limited->gain_lower;
+  }
+}
+
 TEST(Limited, WhatCannotBeKeptIsSaid) {
   const Pomdp model = test::make_model(
       Timing::after, 3, 2, 3,

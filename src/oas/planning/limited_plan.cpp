@@ -13,6 +13,8 @@ namespace oas {
 
 namespace {
 
+constexpr int kSmallRises = 8;
+constexpr double kSmallRise = 1.2;
 constexpr int kMostDoublings = 20;
 constexpr int kProofAfter = 3;  // doublings; then it is time to ask whether any policy can
 constexpr int kBisections = 20;
@@ -68,7 +70,9 @@ class LimitSearch {
   Plan with_heavier_penalty(double multiplier) {
     double least = 1.0;
     for (int i = 0; i < kMostDoublings; ++i) {
-      multiplier = std::max(2.0 * multiplier, scale());
+      // A little more first: the heavier the penalty, the less the plan earns.
+      multiplier = i < kSmallRises ? std::max(kSmallRise * multiplier, 0.1 * scale())
+                                   : std::max(2.0 * multiplier, scale());
       Plan plan = certified(solve(multiplier));
       if (plan.limited->frequency <= limit_.most) return plan;
       least = std::min(least, plan.limited->frequency);

@@ -127,11 +127,13 @@ ReadingFit ReadingRanks::finish(double widening) const {
       sums += count * polynomials.col(i);
       mean += count * (i - 0.5 * (kPlaces - 1)) / part.rows;
     }
-    part.statistic = sums.squaredNorm() / part.rows / widening;
+    part.statistic = sums.squaredNorm() / part.rows;
     if (pairs_[p] > 0.0) {
       part.dependence = products_[p] / (pairs_[p] * variance);
       part.statistic += pairs_[p] * part.dependence * part.dependence;
     }
+    // Densities that are off differently in states that last make neighbours depend, too.
+    part.statistic /= widening;
     part.shift = 2.0 * std::sqrt(std::numbers::pi) * mean / kPlaces;
     part.p_value = boost::math::cdf(boost::math::complement(law, part.statistic));
     fit.parts.push_back(std::move(part));
