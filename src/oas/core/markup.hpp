@@ -10,7 +10,7 @@ namespace oas {
 [[nodiscard]] std::string escape_markup(std::string_view text);
 
 /// Text that cannot steer the terminal it is printed on: control characters other than newline and
-/// tab, and bytes that are no UTF-8, are written as \x1b.
+/// tab, and bytes that are no UTF-8, are written as a backslash, an x and two hexadecimal digits.
 [[nodiscard]] std::string escape_control(std::string_view text);
 
 /// Characters of UTF-8 text: bytes that do not continue one.
