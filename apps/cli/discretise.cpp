@@ -27,7 +27,7 @@ struct DiscretiseArguments {
   std::string model;
   std::vector<Setting> settings;
   std::string use;
-  std::string log;
+  std::vector<std::string> logs;
   std::vector<Setting> rows;
   std::string log_output;
   std::string output;
@@ -80,7 +80,7 @@ std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp
                        const Pomdp& finite, const Cells& cells) {
   Progress progress(options.common, "rows", 0);
   return discretise_log(
-      model, finite, cells, options.log, options.log_output,
+      model, finite, cells, one_log_of(options.logs, log_options(options.rows)), options.log_output,
       [&](std::int64_t rows) { progress.add(rows); }, log_options(options.rows));
 }
 
@@ -95,12 +95,12 @@ std::string splits_text(const Cells& cells) {
 }
 
 void run_discretise(const DiscretiseArguments& options) {
-  OAS_REQUIRE(options.log.empty() == options.log_output.empty(),
+  OAS_REQUIRE(options.logs.empty() == options.log_output.empty(),
               "--log and --log-out go together: one names the log to read, the other the one to "
               "write");
-  OAS_REQUIRE(options.log.empty() <= options.rows.empty(),
+  OAS_REQUIRE(options.logs.empty() <= options.rows.empty(),
               "{}: says how a log is read; there is none", options.rows.front().name);
-  OAS_REQUIRE(!options.output.empty() || !options.log.empty(),
+  OAS_REQUIRE(!options.output.empty() || !options.logs.empty(),
               "nothing to write: give -o FINITE.json, or --log LOG --log-out FILE");
   OAS_REQUIRE(options.output.empty() || is_json_output(options.output),
               "{}: the model must be a .json file, which keeps the split points", options.output);
@@ -115,7 +115,7 @@ void run_discretise(const DiscretiseArguments& options) {
   const Pomdp finite = make_finite(options, model, cells);
   const SensorReport sensors = analyse_sensors(finite.sensors());
   std::int64_t rows = 0;
-  if (!options.log.empty()) rows = write_log(options, model, finite, cells);
+  if (!options.logs.empty()) rows = write_log(options, model, finite, cells);
   if (!options.output.empty()) write_model_and_cells(options, finite, cells);
   if (options.common.json) {
     print_json(options.common, {{"cells", cells.num_cells()},
@@ -126,7 +126,7 @@ void run_discretise(const DiscretiseArguments& options) {
   std::string text = fmt::format("{} cells, alpha {:.4f}\n{}", cells.num_cells(), sensors.alpha,
                                  splits_text(cells));
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
-  if (!options.log.empty()) {
+  if (!options.logs.empty()) {
     text += fmt::format("{}: {} written\n", options.log_output, counted(rows, "row"));
   }
   print(options.common, text);
@@ -145,7 +145,10 @@ void add_discretise(CLI::App& app) {
   }
   add_input(*verb, "--use", options->use,
             "Take the split points from this file, written by an earlier call", options->common);
-  add_input(*verb, "--log", options->log, "Log with real-valued observations", options->common);
+  add_input(*verb, "--log", options->logs,
+            "Log with real-valued observations; again for each file over which its units go on",
+            options->common)
+      ->allow_extra_args(false);
   add_log_options(*verb, false, options->rows);
   add_output(*verb, "--log-out", options->log_output,
              "Log with cells to write; - is standard output", options->common);

@@ -19,7 +19,7 @@ namespace {
 struct FilterArguments {
   Common common;
   std::string model;
-  std::string log;
+  std::vector<std::string> logs;
   std::vector<Setting> rows;
   std::string output;
 };
@@ -27,8 +27,8 @@ struct FilterArguments {
 FilteredLog filter_shown(const FilterArguments& options, const AnyModel& any, ByteSink& out) {
   Progress progress(options.common, "rows filtered", 0);
   return filter_log(
-      any, options.log, out, [&](std::int64_t rows) { progress.add(rows); },
-      log_options(options.rows));
+      any, one_log_of(options.logs, log_options(options.rows)), out,
+      [&](std::int64_t rows) { progress.add(rows); }, log_options(options.rows));
 }
 
 void run_filter(const FilterArguments& options) {
@@ -70,7 +70,8 @@ void add_filter(CLI::App& app) {
                             options->common, [options] { run_filter(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
                      options->common);
-  add_input(*verb, "LOG", options->log, "Log file; - is standard input", options->common)
+  add_input(*verb, "LOG", options->logs,
+            "Log file, - is standard input; or files over which its units go on", options->common)
       ->required();
   add_log_options(*verb, true, options->rows);
   add_output(*verb, "-o,--output", options->output,

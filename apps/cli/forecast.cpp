@@ -27,7 +27,7 @@ constexpr std::size_t kShownUnits = 40;
 struct ForecastArguments {
   Common common;
   std::string model;
-  std::string log;
+  std::vector<std::string> logs;
   std::vector<Setting> rows;
   std::vector<std::string> schedule;
   std::string policy;
@@ -199,9 +199,9 @@ void run_forecast(const ForecastArguments& given) {
   const std::string warning =
       warn_of_undetermined_rows(options.model, model, "the forecast", options.common);
   Progress progress(options.common, "rows filtered", 0);
-  const std::vector<UnitForecast> units =
-      forecast_log(any, draws, options.log, options.forecast, log_options(options.rows),
-                   [&](std::int64_t rows) { progress.add(rows); });
+  const std::vector<UnitForecast> units = forecast_log(
+      any, draws, one_log_of(options.logs, log_options(options.rows)), options.forecast,
+      log_options(options.rows), [&](std::int64_t rows) { progress.add(rows); });
   std::int64_t impossible = 0;
   for (const UnitForecast& unit : units) impossible += unit.impossible;
   if (impossible > 0) {
@@ -245,7 +245,8 @@ void add_forecast(CLI::App& app) {
                      "Model or estimate with transition; draws of an estimate by gibbs give error "
                      "bars",
                      options->common);
-  add_input(*verb, "LOG", options->log, "Log file; - is standard input", options->common)
+  add_input(*verb, "LOG", options->logs,
+            "Log file, - is standard input; or files over which its units go on", options->common)
       ->required();
   verb->add_option("--actions", options->schedule,
                    "Actions to come, in this order and then again: run or run,run,service")

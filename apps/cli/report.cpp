@@ -19,7 +19,7 @@ namespace {
 struct ReportArguments {
   Common common;
   std::string model;
-  std::string log;
+  std::vector<std::string> logs;
   std::vector<Setting> rows;
   std::vector<std::string> schedule;
   std::vector<std::string> reach;
@@ -39,7 +39,8 @@ void run_report(const ReportArguments& given) {
   OAS_REQUIRE(options.reach.empty() || !options.schedule.empty() || model.num_actions() == 1,
               "--reach needs --actions: say which actions are to come; there are {}",
               listed(model.actions()));
-  OAS_REQUIRE(options.log != "-", "a report reads its log twice, so it cannot be standard input");
+  OAS_REQUIRE(options.logs.front() != "-",
+              "a report reads its log twice, so it cannot be standard input");
   ForecastQuestion& question = report.question;
   question.schedule = indices_of<Action>(options.schedule, model.actions(), "--actions", "action");
   if (question.schedule.empty() && !options.reach.empty()) question.schedule = {Action{0}};
@@ -55,13 +56,13 @@ void run_report(const ReportArguments& given) {
                 "{}: a plan for {}; {} has {} states", options.plan, report.plan->model.brief(),
                 options.model, model.num_states());
   }
-  if (report.title.empty()) report.title = options.log;
+  const OneLog log = one_log_of(options.logs, log_options(options.rows));
+  if (report.title.empty()) report.title = log.title();
   report.parallelism = options.common.parallelism();
   const std::optional<TransitionEstimate> estimate = estimate_in(options.model);
   Progress progress(options.common, "rows", 0);
-  const ReportContents contents =
-      report_log(any, estimate, options.log, report, log_options(options.rows),
-                 [&](std::int64_t rows) { progress.add(rows); });
+  const ReportContents contents = report_log(any, estimate, log, report, log_options(options.rows),
+                                             [&](std::int64_t rows) { progress.add(rows); });
   write_text_file(options.output, report_page(contents));
   print(options.common, fmt::format("{}: written\n", options.output));
 }
@@ -76,7 +77,9 @@ void add_report(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model,
                      "Estimate, or model with transition, as the log is read with",
                      options->common);
-  add_input(*verb, "LOG", options->log, "Log file", options->common)->required();
+  add_input(*verb, "LOG", options->logs, "Log file, or files over which its units go on",
+            options->common)
+      ->required();
   add_input(*verb, "--plan", options->plan, "Plan to show, as oas plan -o writes it",
             options->common);
   verb->add_option("--title", options->report.title, "Heading of the page; the log's name if none");

@@ -119,6 +119,39 @@ class Fleets(CliCase):
                 for gaps in ("action=0", "repeat", "new-run")}
         self.assertEqual(rows, {"action=0": 600, "repeat": 600, "new-run": 597})
 
+    def test_files_over_which_units_go_on(self):
+        """The numbers of files by the month are those of the whole log, to the bit."""
+        head, *rows = self.rows
+        for name, part in (("1.csv", rows[:211]), ("2.csv", rows[211:212]), ("3.csv", rows[212:])):
+            self.write(name, "\n".join([head, *part]) + "\n")
+        read = (*self.COLUMNS, "--step", "1h", "--gaps", "repeat")
+        files = ("1.csv", "2.csv", "3.csv")
+
+        def same(verb, *options, output=None):
+            results = []
+            for logs in (("fleet.csv",), files):
+                printed = self.good(verb, "m.json", *logs, *read, *options)
+                shown = printed if output is None else self.read(output).decode()
+                results.append(shown.replace("1.csv and 2 more files", "fleet.csv"))
+            self.assertEqual(*results)
+        for name in ESTIMATORS:
+            same("estimate", "--estimator", name, "--json")
+        same("estimate", "--known-states", "--json")
+        same("diagnose", "--json")
+        same("filter", "-o", "b.csv", output="b.csv")
+        same("forecast", "--actions", "0", "--reach", "1", "--json")
+        same("report", "--title", "Pumps", "-o", "page.html", output="page.html")
+        for logs in (("fleet.csv",), files):
+            given = [word for log in logs for word in ("--log", log)]
+            scored = self.good("score", "m.json", *given, *read, "--json")
+            first = self.good("calibrate", *logs, "--timing", "before", *read, "--json")
+            if logs == ("fleet.csv",):
+                whole = scored, first
+        self.assertEqual(whole, (scored, first))
+        self.bad("estimate", "m.json", "3.csv", "1.csv", *read, says=["1.csv:2:1:"])
+        self.bad("filter", "m.json", "1.csv", "2.csv", "-o", "b.csv", "--columns",
+                 "action=cmd,observation=vib,run=pump", says=["several files are one log only"])
+
     def test_filter_keeps_names_and_steps(self):
         self.good("filter", "m.json", "fleet.csv", *self.COLUMNS, "--step", "1h", "--gaps",
                   "new-run", "-o", "b.csv")

@@ -78,13 +78,14 @@ DiagnosedLog read_diagnosed_log(const AnyModel& model, std::span<const std::stri
   LogCollector collector(log);
   log.rows.known_states = options.known_states;
   log.rows.outlier_share = Outliers(options.outliers).share;
-  for (const std::string& path : paths) {
+  const std::vector<OneLog> logs = logs_of(paths, options);
+  for (const OneLog& one : logs) {
     const auto reader = std::make_shared<LogReader>(
-        std::visit([&](const auto& any) { return LogReader(path, any, options); }, read_with));
-    OAS_REQUIRE(&path == paths.data() || reader->has_time() == log.timed,
-                "{}: some logs have a column 'time' and others have none", path);
+        std::visit([&](const auto& any) { return LogReader(one, any, options); }, read_with));
+    OAS_REQUIRE(&one == logs.data() || reader->has_time() == log.timed,
+                "{}: some logs have a column 'time' and others have none", one.name());
     log.timed = reader->has_time();
-    collector.file(path, paths.size() > 1);
+    collector.file(one.name(), logs.size() > 1);
     for_each_run(*reader, [&](const LoggedRun& run) { collector.add(run, log.timed); });
     if (log.timed) log.place_text = [reader](double time) { return reader->time_text(time); };
   }

@@ -86,17 +86,18 @@ Pomdp calibration_skeleton(const std::string& path, std::span<const std::string>
   return Pomdp(std::move(parts));
 }
 
-SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string> logs,
+SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string> paths,
                                  Parallelism parallelism, const RowsRead& progress,
                                  const LogOptions& options) {
-  OAS_REQUIRE(!logs.empty(), "no log to calibrate from");
+  OAS_REQUIRE(!paths.empty(), "no log to calibrate from");
+  const std::vector<OneLog> logs = logs_of(paths, options);
   std::vector<SensorCounts> parts(logs.size());
   std::mutex progress_mutex;
   parallel_for(logs.size(), parallelism, [&](std::size_t i) {
     LogReader reader(logs[i], model, options);
     reader.set_rows(LogRows::as_written);
     if (!reader.has_state()) {
-      throw ParseError(logs[i], reader.line(), 0,
+      throw ParseError(reader.name(), reader.line(), 0,
                        "column 'state' is missing: sensors are calibrated on rows whose state is "
                        "known");
     }
@@ -117,7 +118,7 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
   SensorCounts counts = std::move(parts.front());
   for (std::size_t i = 1; i < parts.size(); ++i) counts.add(parts[i]);
   OAS_REQUIRE(counts.tally.unused < counts.tally.rows, "{}: no row to calibrate from. Rows: {}; {}",
-              fmt::join(logs, ", "), counts.tally.rows,
+              fmt::join(paths, ", "), counts.tally.rows,
               unused_rows_text(counts.tally, model.timing(), model.rows()));
   return counts;
 }

@@ -27,8 +27,8 @@ Trajectory cut(const Trajectory& rows, std::size_t first, std::size_t count) {
 }  // namespace
 
 std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
-                            const std::string& log, const std::string& path,
-                            const RowsRead& progress, const LogOptions& options) {
+                            const OneLog& log, const std::string& path, const RowsRead& progress,
+                            const LogOptions& options) {
   const Gaps gaps(options.gaps);
   OAS_REQUIRE(
       gaps.kind != Gaps::Kind::new_run,

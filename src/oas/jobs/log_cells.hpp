@@ -4,6 +4,7 @@
 #include <string>
 
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/row_source.hpp"
 #include "oas/sensors/cells.hpp"
@@ -16,7 +17,7 @@ namespace oas {
 /// likelihoods, and on gaps that the new log could not tell of: runs that start in an unknown
 /// state, rewards of rows that were put in. Throws ParseError as LogReader does.
 std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
-                            const std::string& log, const std::string& path,
+                            const OneLog& log, const std::string& path,
                             const RowsRead& progress = {}, const LogOptions& options = {});
 
 }  // namespace oas

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 // A reading that waits for its state.
 struct SeenReading {
   std::vector<double> values;
-  long line = 0;
+  ReadingPlace place;
 };
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -59,17 +59,17 @@ bool learns_first(const DensitySkeleton& skeleton) {
   return skeleton.chain.reading_first() && !skeleton.first_density;
 }
 
-LabelledReadings read_file(const DensitySkeleton& skeleton, const std::string& log,
-                           const RowsRead& progress, const LogOptions& options) {
+LabelledReadings read_one(const DensitySkeleton& skeleton, const OneLog& log,
+                          const RowsRead& progress, const LogOptions& options) {
   LogReader reader(log, skeleton.chain, skeleton.dimension, options);
   reader.set_rows(LogRows::as_written);
   if (!reader.has_state()) {
-    throw ParseError(log, reader.line(), 0,
+    throw ParseError(reader.name(), reader.line(), 0,
                      "column 'state' is missing: sensors are calibrated on rows whose state is "
                      "known");
   }
   OAS_REQUIRE(!reader.has_likelihood(),
-              "{}: contains likelihoods, but densities are fitted to observations", log);
+              "{}: contains likelihoods, but densities are fitted to observations", log.name());
   const auto d = static_cast<std::size_t>(skeleton.dimension);
   LabelledReadings result(skeleton.chain.num_states(), skeleton.chain.num_actions(),
                           skeleton.dimension);
@@ -84,7 +84,7 @@ LabelledReadings read_file(const DensitySkeleton& skeleton, const std::string& l
     ReadingGroup& group =
         action < 0 ? result.first[static_cast<std::size_t>(state)] : result.at(action, state);
     group.values.insert(group.values.end(), seen.values.begin(), seen.values.end());
-    group.places.push_back({0, seen.line});
+    group.places.push_back(seen.place);
   };
   for (LogBlock block; reader.read_block(block, kLogBlockRows);) {
     std::size_t run = 0;
@@ -96,7 +96,8 @@ LabelledReadings read_file(const DensitySkeleton& skeleton, const std::string& l
       std::optional<SeenReading> seen;
       if (block.rows.observations[t] != kMissing) {
         const auto first = block.readings.begin() + static_cast<std::ptrdiff_t>(t * d);
-        seen = SeenReading{{first, first + static_cast<std::ptrdiff_t>(d)}, reader.line_of(t)};
+        seen = SeenReading{{first, first + static_cast<std::ptrdiff_t>(d)},
+                           {reader.file_of(t), reader.line_of(t)}};
       }
       rows.add(block.rows.actions[t], block.rows.states[t], std::move(seen), use);
     }
@@ -176,10 +177,11 @@ DensitySkeleton density_skeleton(const std::string& path, const Pomdp* chain,
   return {Pomdp(std::move(parts)), dimension};
 }
 
-LabelledReadings read_labelled(const DensitySkeleton& skeleton, std::span<const std::string> logs,
+LabelledReadings read_labelled(const DensitySkeleton& skeleton, std::span<const std::string> paths,
                                Parallelism parallelism, const RowsRead& progress,
                                const LogOptions& options) {
-  OAS_REQUIRE(!logs.empty(), "no log to calibrate from");
+  OAS_REQUIRE(!paths.empty(), "no log to calibrate from");
+  const std::vector<OneLog> logs = logs_of(paths, options);
   std::mutex progress_mutex;
   const RowsRead report = [&](std::int64_t rows) {
     const std::lock_guard lock(progress_mutex);
@@ -187,21 +189,22 @@ LabelledReadings read_labelled(const DensitySkeleton& skeleton, std::span<const 
   };
   std::vector<std::optional<LabelledReadings>> parts(logs.size());
   parallel_for(logs.size(), parallelism,
-               [&](std::size_t i) { parts[i] = read_file(skeleton, logs[i], report, options); });
+               [&](std::size_t i) { parts[i] = read_one(skeleton, logs[i], report, options); });
   LabelledReadings readings(skeleton.chain.num_states(), skeleton.chain.num_actions(),
                             skeleton.dimension);
   readings.first.resize(parts.front()->first.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    readings.add(*parts[i], i);
-    readings.files.push_back(logs[i]);
+    readings.add(*parts[i], readings.files.size());
+    const std::vector<std::string>& files = logs[i].files();
+    readings.files.insert(readings.files.end(), files.begin(), files.end());
   }
-  for (const LogField& column : reading_columns(logs.front(), options)) {
+  for (const LogField& column : reading_columns(paths.front(), options)) {
     readings.columns.push_back(column.name);
     readings.fields.push_back(column.field);
   }
   const LabelledTally& tally = readings.tally;
   OAS_REQUIRE(tally.unused < tally.rows, "{}: no row to calibrate from. Rows: {}; {}",
-              fmt::join(logs, ", "), tally.rows,
+              fmt::join(paths, ", "), tally.rows,
               unused_rows_text(tally, skeleton.chain.timing(), skeleton.chain.rows()));
   return readings;
 }

@@ -128,7 +128,7 @@ double FilteredLog::log_likelihood_per_observation() const {
   return log_likelihood / static_cast<double>(std::max<std::int64_t>(seen, 1));
 }
 
-FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& out,
+FilteredLog filter_log(const AnyModel& model, const OneLog& log, ByteSink& out,
                        const RowsRead& progress, const LogOptions& options) {
   const RowsRead report = progress ? progress : [](std::int64_t /*rows*/) {};
   const Pomdp& chain = chain_of(model);

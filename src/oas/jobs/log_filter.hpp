@@ -6,6 +6,7 @@
 
 #include "oas/logs/byte_sink.hpp"
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
 
@@ -30,7 +31,7 @@ struct FilteredLog {
 /// an action. Runs have their names, if the log gives some, and are held
 /// in memory one at a time. A run that is cut at a gap goes on with the step it has got to. Throws
 /// InvalidArgument when the model has no transition, ParseError as LogReader does.
-[[nodiscard]] FilteredLog filter_log(const AnyModel& model, const std::string& log, ByteSink& out,
+[[nodiscard]] FilteredLog filter_log(const AnyModel& model, const OneLog& log, ByteSink& out,
                                      const RowsRead& progress = {}, const LogOptions& options = {});
 
 }  // namespace oas

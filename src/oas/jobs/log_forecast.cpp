@@ -294,9 +294,9 @@ std::vector<UnitForecast> under_policy(const UnitForecasts& forecasts,
 }  // namespace
 
 std::vector<UnitForecast> forecast_log(const AnyModel& model,
-                                       std::span<const TransitionModel> draws,
-                                       const std::string& log, const ForecastOptions& options,
-                                       const LogOptions& rows, const RowsRead& progress) {
+                                       std::span<const TransitionModel> draws, const OneLog& log,
+                                       const ForecastOptions& options, const LogOptions& rows,
+                                       const RowsRead& progress) {
   OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
               "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
   OAS_REQUIRE(!options.policy || std::holds_alternative<Pomdp>(model),

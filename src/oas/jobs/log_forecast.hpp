@@ -10,6 +10,7 @@
 #include "oas/core/parallel.hpp"
 #include "oas/logs/byte_sink.hpp"
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
 #include "oas/planning/policies/asked_policy.hpp"
@@ -67,7 +68,7 @@ struct ForecastOptions {
 /// that share a node. Throws InvalidArgument when the model has no transition, and ParseError as
 /// LogReader does.
 [[nodiscard]] std::vector<UnitForecast> forecast_log(
-    const AnyModel& model, std::span<const TransitionModel> draws, const std::string& log,
+    const AnyModel& model, std::span<const TransitionModel> draws, const OneLog& log,
     const ForecastOptions& options, const LogOptions& rows = {}, const RowsRead& progress = {});
 
 /// A CSV: unit, step, state_*, and where the question has states to reach also reached, the

@@ -259,10 +259,10 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
   const bool finite = std::holds_alternative<Pomdp>(model);
   RewardBatches batches(chain.num_actions(), chain.num_states());
   SumsUnderDraws drawn(chain, estimate, finite, how.parallelism);
-  for (const std::string& log : logs) {
+  for (const OneLog& log : logs_of(logs, how.rows)) {
     LogReader reader =
         std::visit([&](const auto& any) { return LogReader(log, any, how.rows); }, model);
-    OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log);
+    OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log.name());
     for_each_run(reader, [&](const LoggedRun& run) {
       for_each_reward(chain, finite, run,
                       [&](Action action, std::span<const double> belief, double reward) {

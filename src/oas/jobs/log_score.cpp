@@ -239,9 +239,10 @@ LogScore score_with(std::span<const Model> models, std::span<const std::string> 
                     const Settings&... settings) {
   OAS_REQUIRE(!paths.empty(), "no log to score on");
   std::mutex progress_mutex;
-  std::vector<FileScore> files(paths.size());
-  parallel_for(paths.size(), parallelism, [&](std::size_t i) {
-    LogReader reader(paths[i], models.front(), options);
+  const std::vector<OneLog> logs = logs_of(paths, options);
+  std::vector<FileScore> files(logs.size());
+  parallel_for(logs.size(), parallelism, [&](std::size_t i) {
+    LogReader reader(logs[i], models.front(), options);
     reader.set_rows(LogRows::all);
     Scorer<Filter> scorer(models, settings...);
     for (LogBlock block; reader.read_block(block, kLogBlockRows);) {

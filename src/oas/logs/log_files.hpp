@@ -14,11 +14,12 @@ namespace oas {
 /// Rows of a log that are read at a time.
 inline constexpr std::size_t kLogBlockRows = 1 << 16;
 
-/// The rows of log files, one after the other in the order given. Each file starts a run. Files
-/// that hold readings also bring what these say about the states; see LogReader for what it throws.
+/// The rows of log files, one after the other in the order given. Each file starts a run, unless
+/// they are one log (logs_of). Files that hold readings also bring what these say about the states;
+/// see LogReader for what it throws.
 class LogFiles final : public RowSource {
  public:
-  /// Opens nothing yet. `progress` may be empty. Keeps a reference to the model. Throws
+  /// Reads no row yet. `progress` may be empty. Keeps a reference to the model. Throws
   /// InvalidArgument when there is no path.
   LogFiles(const Pomdp& model, std::span<const std::string> paths, RowsRead progress = {},
            const LogOptions& options = {});
@@ -32,18 +33,18 @@ class LogFiles final : public RowSource {
   [[noreturn]] void fail(std::size_t row, const std::string& message) const override;
   /// Names file and line; of rows that came through a pipe, neither.
   [[noreturn]] void fail_at(std::int64_t index, const std::string& message) override;
-  /// One for each file. Files with a column `run` are read once more, to count their runs; where
+  /// One for each log. Those with a column `run` are read once more, to count their runs; where
   /// one of them cannot be, there are no parts.
   [[nodiscard]] std::vector<RowPart> parts(Parallelism parallelism) const override;
 
  private:
-  using Open = std::function<LogReader(const std::string& path)>;
-  LogFiles(Open open, std::span<const std::string> paths, RowsRead progress);
+  using Open = std::function<LogReader(const OneLog& log)>;
+  LogFiles(Open open, std::vector<OneLog> logs, RowsRead progress);
 
   Open open_;
-  std::vector<std::string> paths_;
+  std::vector<OneLog> logs_;
   RowsRead progress_;
-  std::size_t file_ = 0;
+  std::size_t log_ = 0;
   std::optional<LogReader> reader_;
   LogBlock block_;
 };

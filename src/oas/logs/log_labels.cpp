@@ -10,6 +10,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/logs/byte_source.hpp"
 #include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/file_header.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
 #include "oas/logs/detail/log_header.hpp"
 
@@ -28,29 +29,6 @@ bool all_digits(std::string_view text) {
 
 bool can_be_read_twice(const std::string& path) {
   return path != "-" && (std::filesystem::is_regular_file(path) || !std::filesystem::exists(path));
-}
-
-// The cells of the header row.
-std::vector<std::string> header_cells(const std::string& path) {
-  detail::LineBuffer lines(decompressed(open_bytes(path), path), path);
-  std::string scratch;
-  for (long line = 1; lines.fill(line); ++line) {
-    const char* position = lines.begin();
-    if (*position != '#') {
-      std::vector<std::string> cells;
-      try {
-        cells.emplace_back(detail::next_cell(position, scratch));
-        while (*position == ',') cells.emplace_back(detail::next_cell(++position, scratch));
-      } catch (const InvalidArgument& error) {
-        throw ParseError(path, line, 0, error.what());
-      }
-      return cells;
-    }
-    lines.consume(static_cast<const char*>(std::memchr(
-                      position, '\n', static_cast<std::size_t>(lines.end() - position))) +
-                  1);
-  }
-  throw ParseError(path, 0, 0, "the header row is missing");
 }
 
 // The labels of one column over all files.
@@ -204,7 +182,7 @@ std::vector<LogField> reading_columns(const std::string& path, const LogOptions&
   OAS_REQUIRE(can_be_read_twice(path),
               "{}: its header is read first, which a pipe does not allow; put it into a file",
               input_name(path));
-  const std::vector<std::string> cells = header_cells(path);
+  const std::vector<std::string> cells = detail::header_cells(path);
   std::vector<LogField> columns;
   const auto add = [&](const std::string& name) {
     const auto found = std::find(cells.begin(), cells.end(), name);

@@ -1,13 +1,12 @@
 #include "oas/logs/log_reader.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
-#include "oas/logs/detail/line_buffer.hpp"
+#include "oas/logs/detail/file_header.hpp"
 #include "oas/logs/detail/reading_first.hpp"
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/sorted_rows.hpp"
@@ -91,11 +90,12 @@ class LogReader::Impl {
   [[nodiscard]] bool has(LogColumn column) const { return parser_.has(column); }
   void set_rows(LogRows rows) { rows_ = rows; }
   [[nodiscard]] bool reading_first() const { return reading_first_.has_value(); }
+  void continue_with(const OneLog& log);
   [[nodiscard]] long line_of(std::size_t row) const {
-    return shifts() ? reading_first_->line_of(row) : file_line_of(row);
+    return parser_.line_in_file(line_of_row(row));
   }
-  [[nodiscard]] long file_line_of(std::size_t row) const {
-    return sorting_ ? sorted_->line_of(row) : first_line_ + static_cast<long>(row);
+  [[nodiscard]] std::size_t file_of(std::size_t row) const {
+    return parser_.index_of_file(line_of_row(row));
   }
   [[nodiscard]] std::string time_text(double time) const {
     return parser_.time_column().text(time);
@@ -105,6 +105,13 @@ class LogReader::Impl {
   [[nodiscard]] const std::string& name() const { return parser_.name(); }
 
  private:
+  // Lines of rows are counted over all files.
+  [[nodiscard]] long line_of_row(std::size_t row) const {
+    return shifts() ? reading_first_->line_of(row) : line_as_read(row);
+  }
+  [[nodiscard]] long line_as_read(std::size_t row) const {
+    return sorting_ ? sorted_->line_of(row) : first_line_ + static_cast<long>(row);
+  }
   [[nodiscard]] bool shifts() const { return reading_first_ && rows_ != LogRows::as_written; }
   bool read_rows(LogBlock& block, std::size_t max_rows);
   void require_columns(const LogOptions& options) const;
@@ -140,6 +147,18 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
     throw ParseError(parser_.name(), parser_.line(), 0,
                      "outliers: the observations of the log are no real numbers");
   }
+}
+
+void LogReader::Impl::continue_with(const OneLog& log) {
+  const std::span<const std::string> files(log.files());
+  if (files.size() == 1) return;
+  if (!parser_.has(LogColumn::run) || !parser_.has(LogColumn::time)) {
+    throw ParseError(parser_.name(), parser_.line(), 0,
+                     fmt::format("the log goes on in {}, but without columns for the run and the "
+                                 "time nobody can tell how",
+                                 files[1]));
+  }
+  parser_.continue_with(files.subspan(1));
 }
 
 // Whole blocks, so that those after them are whole too.
@@ -179,7 +198,7 @@ void LogReader::Impl::read_in_order(LogBlock& block, std::size_t max_rows) {
 
 bool LogReader::Impl::read_block(LogBlock& block, std::size_t max_rows) {
   OAS_REQUIRE(max_rows >= 1, "max_rows is 0; it must be at least 1");
-  const auto line_of = [&](std::size_t row) { return file_line_of(row); };
+  const auto line_of = [&](std::size_t row) { return line_as_read(row); };
   if (!shifts()) {
     const bool any = read_rows(block, max_rows);
     if (reading_first_) reading_first_->check(block, line_of);
@@ -210,17 +229,20 @@ bool LogReader::Impl::read_rows(LogBlock& block, std::size_t max_rows) {
   return block.rows.size() > 0;
 }
 
-LogReader::LogReader(const std::string& path, const Pomdp& model, const LogOptions& options)
-    : LogReader(open_bytes(path), input_name(path), model, options) {}
+LogReader::LogReader(const OneLog& log, const Pomdp& model, const LogOptions& options)
+    : LogReader(open_bytes(log.name()), input_name(log.name()), model, options) {
+  impl_->continue_with(log);
+}
 
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
                      const LogOptions& options)
     : impl_(std::make_unique<Impl>(std::move(bytes), name, as_read(model, options), std::nullopt,
                                    options)) {}
 
-LogReader::LogReader(const std::string& path, const ContinuousPomdp& model,
-                     const LogOptions& options)
-    : LogReader(open_bytes(path), input_name(path), model, options) {}
+LogReader::LogReader(const OneLog& log, const ContinuousPomdp& model, const LogOptions& options)
+    : LogReader(open_bytes(log.name()), input_name(log.name()), model, options) {
+  impl_->continue_with(log);
+}
 
 LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
                      const ContinuousPomdp& model, const LogOptions& options) {
@@ -229,10 +251,13 @@ LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                  detail::RowEvidence(read, Outliers(options.outliers)), options);
 }
 
-LogReader::LogReader(const std::string& path, const Pomdp& model, int dimension,
+LogReader::LogReader(const OneLog& log, const Pomdp& model, int dimension,
                      const LogOptions& options)
-    : impl_(std::make_unique<Impl>(open_bytes(path), input_name(path), as_read(model, options),
-                                   detail::RowEvidence(model, dimension), options)) {}
+    : impl_(std::make_unique<Impl>(open_bytes(log.name()), input_name(log.name()),
+                                   as_read(model, options), detail::RowEvidence(model, dimension),
+                                   options)) {
+  impl_->continue_with(log);
+}
 
 void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
 
@@ -253,25 +278,14 @@ bool LogReader::has_time() const { return impl_->has(LogColumn::time); }
 bool LogReader::has_likelihood() const { return impl_->has(LogColumn::likelihood); }
 std::string LogReader::time_text(double time) const { return impl_->time_text(time); }
 long LogReader::line_of(std::size_t row) const { return impl_->line_of(row); }
+std::size_t LogReader::file_of(std::size_t row) const { return impl_->file_of(row); }
 long LogReader::line() const { return impl_->line(); }
 std::size_t LogReader::rows_read() const { return impl_->rows_read(); }
 const std::string& LogReader::name() const { return impl_->name(); }
 
-bool log_brings_likelihoods(const std::string& path, const LogOptions& options) {
-  if (path == "-" || !std::filesystem::is_regular_file(path)) return false;
-  try {
-    const ColumnNames names(options.columns);
-    detail::LineBuffer lines(decompressed(open_bytes(path), path), path);
-    for (long line = 1; lines.fill(line); ++line) {
-      const std::string_view text(lines.begin(),
-                                  static_cast<std::size_t>(lines.end() - lines.begin()));
-      const std::string_view first = text.substr(0, text.find('\n'));
-      if (!first.starts_with('#')) return detail::names_likelihoods(first, names);
-      lines.consume(lines.begin() + first.size() + 1);
-    }
-  } catch (const InvalidArgument&) {  // the reader will say so
-  }
-  return false;
+bool log_brings_likelihoods(const OneLog& log, const LogOptions& options) {
+  const auto header = detail::peeked_header(log.name());
+  return header && detail::names_likelihoods(*header, ColumnNames(options.columns));
 }
 
 }  // namespace oas

@@ -8,6 +8,7 @@
 
 #include "oas/logs/byte_source.hpp"
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/row_block.hpp"
@@ -85,6 +86,9 @@ struct LogBlock {
 /// last row. Rows outside of from ≤ time < until are read, so that their faults are found, and left
 /// out; a unit that had rows before starts in an unknown state.
 ///
+/// Files: those of OneLog are read as if they were one. They all need columns `run` and `time`, and
+/// their rows are in the order of time for each unit.
+///
 /// Reading-first rows (the model's Rows, or LogOptions::rows) hold the reading of a state and the
 /// action that was chosen there knowing it. They come out as rows of timing `after`: action and the
 /// next row's reading, with propensity, reward and state of the action's row; the first reading of
@@ -105,23 +109,23 @@ struct LogBlock {
 /// no use. O(bytes) time; no allocation per row; none at all per block once its columns have grown.
 class LogReader {
  public:
-  /// Opens a log and reads its header; "-" is standard input. Throws InvalidArgument when the file
-  /// cannot be opened, and on options that nobody looks at because a column is missing. Keeps no
-  /// reference to the model.
-  LogReader(const std::string& path, const Pomdp& model, const LogOptions& options = {});
+  /// Opens a log and reads its first header; "-" is standard input. Throws InvalidArgument when the
+  /// file cannot be opened, and on options that nobody looks at because a column is missing. Keeps
+  /// no reference to the model.
+  LogReader(const OneLog& log, const Pomdp& model, const LogOptions& options = {});
 
   /// The same from any bytes, compressed or not; `name` is used in messages.
   LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
             const LogOptions& options = {});
 
   /// The same for real-valued observations; keeps a copy of the model's sensors.
-  LogReader(const std::string& path, const ContinuousPomdp& model, const LogOptions& options = {});
+  LogReader(const OneLog& log, const ContinuousPomdp& model, const LogOptions& options = {});
   LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
             const ContinuousPomdp& model, const LogOptions& options = {});
 
   /// The same for real-valued observations of `dimension` components whose densities are not known
   /// yet: likelihoods are 1.
-  LogReader(const std::string& path, const Pomdp& model, int dimension, const LogOptions& options);
+  LogReader(const OneLog& log, const Pomdp& model, int dimension, const LogOptions& options);
 
   ~LogReader();
   LogReader(LogReader&& other) noexcept;
@@ -145,11 +149,12 @@ class LogReader {
   /// A time of the column `time` as people write it.
   [[nodiscard]] std::string time_text(double time) const;
 
-  /// The line of a row of the last block.
+  /// The line of a row of the last block in its file, and which of the log's files that is.
   [[nodiscard]] long line_of(std::size_t row) const;
-  [[nodiscard]] long line() const;              ///< lines read so far
-  [[nodiscard]] std::size_t rows_read() const;  ///< rows of the file so far, and of gaps
-  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] std::size_t file_of(std::size_t row) const;
+  [[nodiscard]] long line() const;                ///< lines read so far of the file
+  [[nodiscard]] std::size_t rows_read() const;    ///< rows of the file so far, and of gaps
+  [[nodiscard]] const std::string& name() const;  ///< of the file being read
 
  private:
   class Impl;
@@ -158,6 +163,6 @@ class LogReader {
 
 /// Whether the header of a log names likelihood columns. False for what is no regular file (a pipe
 /// can be read only once) and for what cannot be read: the reader then says what is wrong.
-[[nodiscard]] bool log_brings_likelihoods(const std::string& path, const LogOptions& options = {});
+[[nodiscard]] bool log_brings_likelihoods(const OneLog& log, const LogOptions& options = {});
 
 }  // namespace oas

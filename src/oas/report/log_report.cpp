@@ -12,7 +12,7 @@ constexpr std::size_t kShownBeliefs = 5;  // of an action
 
 std::vector<UnitForecast> forecasts_of(const AnyModel& model,
                                        const std::optional<TransitionEstimate>& estimate,
-                                       const std::string& log, const ReportOptions& options,
+                                       const OneLog& log, const ReportOptions& options,
                                        const LogOptions& rows, const RowsRead& progress) {
   ForecastOptions forecast;
   forecast.question = options.question;
@@ -31,14 +31,14 @@ std::vector<UnitForecast> forecasts_of(const AnyModel& model,
 }  // namespace
 
 ReportContents report_log(const AnyModel& model, const std::optional<TransitionEstimate>& estimate,
-                          const std::string& log, const ReportOptions& options,
-                          const LogOptions& rows, const RowsRead& progress) {
+                          const OneLog& log, const ReportOptions& options, const LogOptions& rows,
+                          const RowsRead& progress) {
   const Pomdp& chain = chain_of(model);
   OAS_REQUIRE(chain.has_transition(), "the model has no transition to report on");
   OAS_REQUIRE(!options.plan || options.plan->model.num_states() == chain.num_states(),
               "the plan is for {}, the model is {}", options.plan->model.brief(), chain.brief());
-  ReportContents contents{options.title,      log, model,        estimate, {}, options.question,
-                          options.confidence, {},  options.plan, {}};
+  ReportContents contents{options.title,    log.title(),        model, estimate,     {},
+                          options.question, options.confidence, {},    options.plan, {}};
   if (!options.question.schedule.empty()) {
     contents.forecasts = forecasts_of(model, estimate, log, options, rows, progress);
   }

@@ -8,6 +8,7 @@
 #include "oas/core/parallel.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
 #include "oas/planning/plan.hpp"
@@ -30,7 +31,7 @@ struct ReportOptions {
 /// for another model.
 [[nodiscard]] ReportContents report_log(const AnyModel& model,
                                         const std::optional<TransitionEstimate>& estimate,
-                                        const std::string& log, const ReportOptions& options,
+                                        const OneLog& log, const ReportOptions& options,
                                         const LogOptions& rows = {}, const RowsRead& progress = {});
 
 }  // namespace oas

@@ -107,9 +107,8 @@ double ObservationResidual::score() const {
   return variance > 0.0 ? (observed - expected) / std::sqrt(variance) : 0.0;
 }
 
-LogReview review_log(const AnyModel& model, const std::string& log,
-                     std::span<const std::string> units, std::size_t most,
-                     const LogOptions& options, const RowsRead& progress) {
+LogReview review_log(const AnyModel& model, const OneLog& log, std::span<const std::string> units,
+                     std::size_t most, const LogOptions& options, const RowsRead& progress) {
   const Pomdp& chain = chain_of(model);
   OAS_REQUIRE(chain.has_transition(), "the model has no transition to filter the log with");
   const bool finite = std::holds_alternative<Pomdp>(model);

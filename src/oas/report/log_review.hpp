@@ -7,6 +7,7 @@
 
 #include "oas/core/index.hpp"
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
 #include "oas/report/reading_places.hpp"
@@ -49,7 +50,7 @@ struct LogReview {
 /// Reads a log once. Histories are those of `units` or, where none are named, of the first `most`.
 /// Runs are held in memory one at a time, histories to the end. Throws InvalidArgument when the
 /// model has no transition, ParseError as LogReader does.
-[[nodiscard]] LogReview review_log(const AnyModel& model, const std::string& log,
+[[nodiscard]] LogReview review_log(const AnyModel& model, const OneLog& log,
                                    std::span<const std::string> units, std::size_t most,
                                    const LogOptions& options, const RowsRead& progress = {});
 

@@ -21,7 +21,7 @@ Action ClassedRows::of_class(Action logged, std::size_t step_class, long line) c
   try {
     return actions_.in_class(logged, step_class);
   } catch (const InvalidArgument& error) {
-    throw ParseError(parser_.name(), line, parser_.field_of(LogColumn::action), error.what());
+    throw parser_.error(LogColumn::action, line, error.what());
   }
 }
 
@@ -41,7 +41,7 @@ void ClassedRows::complete(LogBlock& block, std::optional<std::size_t> step_clas
   try {
     evidence->judge_last(block, action);
   } catch (const InvalidArgument& error) {
-    throw ParseError(parser_.name(), line, parser_.field_of(LogColumn::reading), error.what());
+    throw parser_.error(LogColumn::reading, line, error.what());
   }
 }
 

@@ -263,10 +263,10 @@ std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns
   return columns;
 }
 
-bool names_likelihoods(std::string_view header, const ColumnNames& names) {
+bool names_likelihoods(const std::vector<std::string>& header, const ColumnNames& names) {
   if (const auto* named = names.find("likelihood")) return !named->empty();
   if (names.find("observation") != nullptr) return false;
-  return header.find("likelihood_") != std::string_view::npos;
+  return std::any_of(header.begin(), header.end(), is_likelihood);
 }
 
 }  // namespace oas::detail

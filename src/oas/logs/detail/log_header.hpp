@@ -71,7 +71,8 @@ void check_comment(std::string_view line, Timing timing, Rows rows);
                                                      const ColumnNames& names = {},
                                                      bool needs_action = true);
 
-/// Whether a header row (without line feed) names a likelihood column.
-[[nodiscard]] bool names_likelihoods(std::string_view header, const ColumnNames& names);
+/// Whether the cells of a header row name a likelihood column.
+[[nodiscard]] bool names_likelihoods(const std::vector<std::string>& header,
+                                     const ColumnNames& names);
 
 }  // namespace oas::detail

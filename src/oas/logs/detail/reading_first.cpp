@@ -19,7 +19,7 @@ ReadingFirst::ReadingFirst(const RowParser& parser, const Pomdp& model, const Lo
 }
 
 void ReadingFirst::fail(LogColumn column, long line, const std::string& message) const {
-  throw ParseError(parser_.name(), line, parser_.field_of(column), message);
+  throw parser_.error(column, line, message);
 }
 
 bool ReadingFirst::read(LogBlock& block, std::size_t max_rows, bool all, const NextBlock& next,
@@ -66,7 +66,7 @@ void ReadingFirst::require_action() const {
   fail(LogColumn::action, chosen_.line,
        fmt::format("the action is empty, but the run goes on in line {}: only the last row of a "
                    "run may have none",
-                   line_));
+                   parser_.line_in_file(line_)));
 }
 
 State ReadingFirst::state_here() const { return known_ ? raw_.rows.states[index_] : kNobodyLooked; }
@@ -164,8 +164,9 @@ void ReadingFirst::add_row(LogBlock& block) {
   add_likelihoods(block);
   if (known_ && !known_->complete(state_here(), block)) {
     fail(LogColumn::state, line_,
-         known_->contradiction(state_here(), states_,
-                               fmt::format("the observation of line {}", line_)));
+         known_->contradiction(
+             state_here(), states_,
+             fmt::format("the observation of line {}", parser_.line_in_file(line_))));
   }
 }
 

@@ -31,7 +31,12 @@ RowParser::RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const 
       propensities_("propensity", NumberColumn::Range::probability, model.reading_first()),
       rewards_("reward", NumberColumn::Range::finite, true),
       evidence_(std::move(evidence)) {
-  read_header(model, ColumnNames(options.columns));
+  // An action is not needed where there is one only, or readings are collected whatever it was.
+  const int actions = class_actions_ ? class_actions_->logged().size() : model.num_actions();
+  expected_ = {model.timing(), model.rows(),
+               actions > 1 && !(evidence_ && evidence_->only_collects()),
+               ColumnNames(options.columns)};
+  read_header();
   has_run_ = has(LogColumn::run);
   if (!evidence_) return;
   if (class_actions_) evidence_->judge_later();
@@ -46,11 +51,66 @@ long RowParser::field_of(LogColumn column) const {
   return found == columns_.end() ? 0 : static_cast<long>(found - columns_.begin()) + 1;
 }
 
-void RowParser::read_header(const Pomdp& model, const ColumnNames& names) {
+ParseError RowParser::error(LogColumn column, long line, const std::string& message) const {
+  const File& file = file_at(line);
+  const auto found =
+      std::find_if(file.columns.begin(), file.columns.end(),
+                   [&](const HeaderColumn& given) { return given.column == column; });
+  const long field = found == file.columns.end() ? 0 : found - file.columns.begin() + 1;
+  return {file.name, line - file.lines_before, field, message};
+}
+
+std::size_t RowParser::index_of_file(long line) const {
+  return static_cast<std::size_t>(&file_at(line) - files_.data());
+}
+
+const RowParser::File& RowParser::file_at(long line) const {
+  const auto after = std::find_if(files_.begin() + 1, files_.end(),
+                                  [&](const File& file) { return line <= file.lines_before; });
+  return *(after - 1);
+}
+
+void RowParser::continue_with(std::span<const std::string> files) {
+  following_.assign(files.rbegin(), files.rend());
+}
+
+// The next file, up to its header; false: there is none.
+bool RowParser::open_next() {
+  if (following_.empty()) return false;
+  const long lines_before = files_.back().lines_before + line_;
+  name_ = input_name(following_.back());
+  lines_ = LineBuffer(decompressed(open_bytes(following_.back()), name_), name_);
+  following_.pop_back();
+  line_ = blank_line_ = 0;
+  read_header();
+  files_.back().lines_before = lines_before;
+  check_columns();
+  return true;
+}
+
+// Whoever looks at the rows was told which columns the first file has.
+void RowParser::check_columns() const {
+  const auto parts = [](std::vector<HeaderColumn> columns) {
+    std::erase(columns, HeaderColumn{LogColumn::ignored});
+    std::sort(columns.begin(), columns.end(), [](const HeaderColumn& a, const HeaderColumn& b) {
+      return std::pair(a.column, a.index) < std::pair(b.column, b.index);
+    });
+    return columns;
+  };
+  if (parts(columns_) == parts(files_.front().columns)) return;
+  throw ParseError(name_, line_, 0,
+                   fmt::format("the columns are not those of {}, whose units may go on here",
+                               files_.front().name));
+}
+
+void RowParser::read_header() {
   while (lines_.fill(line_ + 1)) {
     ++line_;
     try {
-      if (read_header_line(model, names)) return;
+      if (read_header_line()) {
+        files_.push_back({name_, 0, columns_});
+        return;
+      }
     } catch (const InvalidArgument& error) {
       throw ParseError(name_, line_, 0, error.what());
     }
@@ -59,22 +119,20 @@ void RowParser::read_header(const Pomdp& model, const ColumnNames& names) {
 }
 
 // True when the line was the header row.
-bool RowParser::read_header_line(const Pomdp& model, const ColumnNames& names) {
+bool RowParser::read_header_line() {
   const char* const start = lines_.begin();
   const auto* const end = static_cast<const char*>(
       std::memchr(start, '\n', static_cast<std::size_t>(lines_.end() - start)));
   lines_.consume(end + 1);
   const std::string_view text(start, static_cast<std::size_t>(end - start));
   if (text.starts_with('#')) {
-    check_comment(text, model.timing(), model.rows());
+    check_comment(text, expected_.timing, expected_.rows);
     return false;
   }
   OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");
   const auto continuous = evidence_ ? evidence_->columns() : ContinuousColumns{};
-  // Where there is one action only, or readings are collected whatever the action.
-  const int actions = class_actions_ ? class_actions_->logged().size() : model.num_actions();
-  const bool needs_action = actions > 1 && !(evidence_ && evidence_->only_collects());
-  columns_ = parse_header(start, evidence_ ? &continuous : nullptr, names, needs_action);
+  columns_ = parse_header(start, evidence_ ? &continuous : nullptr, expected_.names,
+                          expected_.needs_action);
   has_action_ = has(LogColumn::action);
   return true;
 }
@@ -82,8 +140,10 @@ bool RowParser::read_header_line(const Pomdp& model, const ColumnNames& names) {
 bool RowParser::read(LogBlock& block, std::size_t max_rows) {
   block.clear();
   times_.clear();
-  first_line_ = line_ + 1;
-  while (block.rows.size() < max_rows && lines_.fill(line_ + 1)) parse_lines(block, max_rows);
+  do {
+    first_line_ = files_.back().lines_before + line_ + 1;
+    while (block.rows.size() < max_rows && lines_.fill(line_ + 1)) parse_lines(block, max_rows);
+  } while (block.rows.size() == 0 && open_next());
   return block.rows.size() > 0;
 }
 

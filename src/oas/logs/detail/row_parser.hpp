@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
 #include "oas/logs/detail/log_header.hpp"
@@ -26,9 +28,12 @@ class RowParser {
   RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
             std::optional<RowEvidence> evidence, const LogOptions& options);
 
+  /// The rows of these files follow. They must have the columns of the first, in any order.
+  void continue_with(std::span<const std::string> files);
+
   /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
-  /// consecutive lines. Throws RunComesBack when a run does, with the rows before it in the block;
-  /// that row is then read by the next call, after allow_return().
+  /// consecutive lines of one file. Throws RunComesBack when a run does, with the rows before it in
+  /// the block; that row is then read by the next call, after allow_return().
   bool read(LogBlock& block, std::size_t max_rows);
   /// From now on runs may come back: a run starts wherever the name changes.
   void allow_return() { runs_.allow_return(); }
@@ -43,17 +48,44 @@ class RowParser {
   /// The number of a column, from 1 on; 0: there is none.
   [[nodiscard]] long field_of(LogColumn column) const;
 
+  /// What is wrong in a line, counted from the first line of the first file on (0: in none), in a
+  /// column (0: in none) of it.
+  [[nodiscard]] ParseError error(LogColumn column, long line, const std::string& message) const;
+  /// The number of that line in its own file, and which file that is.
+  [[nodiscard]] long line_in_file(long line) const { return line - file_at(line).lines_before; }
+  [[nodiscard]] std::size_t index_of_file(long line) const;
+
   /// Of the rows of the last call; empty where there is no column `time`.
   [[nodiscard]] const std::vector<double>& times() const { return times_; }
   [[nodiscard]] const TimeColumn& time_column() const { return time_; }
 
-  [[nodiscard]] long first_line() const { return first_line_; }  ///< of the last call
-  [[nodiscard]] long line() const { return line_; }              ///< lines read so far
+  [[nodiscard]] long first_line() const {
+    return first_line_;
+  }                                                  ///< of the last call, over all files
+  [[nodiscard]] long line() const { return line_; }  ///< lines read so far of this file
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  void read_header(const Pomdp& model, const ColumnNames& names);
-  bool read_header_line(const Pomdp& model, const ColumnNames& names);
+  // A file that was begun.
+  struct File {
+    std::string name;
+    long lines_before = 0;
+    std::vector<HeaderColumn> columns;
+  };
+
+  // What a header is checked against.
+  struct Expected {
+    Timing timing = Timing::before;
+    Rows rows = Rows::action_first;
+    bool needs_action = true;
+    ColumnNames names;
+  };
+
+  [[nodiscard]] const File& file_at(long line) const;
+  bool open_next();
+  void check_columns() const;
+  void read_header();
+  bool read_header_line();
   void parse_lines(LogBlock& block, std::size_t max_rows);
   const char* parse_row(const char* position, LogBlock& block);
   void parse_cell(HeaderColumn column, const char*& position, Trajectory& rows);
@@ -62,7 +94,10 @@ class RowParser {
   void take_back(LogBlock& block, std::size_t rows);
   [[noreturn]] void fail_field_count(const char* row) const;
 
+  Expected expected_;
   std::string name_;
+  std::vector<File> files_;             // the one being read is the last
+  std::vector<std::string> following_;  // files that are still to come, the next one last
   LineBuffer lines_;
   std::vector<HeaderColumn> columns_;
   std::optional<ClassActions> class_actions_;

@@ -117,7 +117,7 @@ SortedRows::SortedRows(RowParser& parser, const Pomdp& model, bool finite,
 }
 
 void SortedRows::fail(LogColumn column, long line, const std::string& message) const {
-  throw ParseError(parser_.name(), line, parser_.field_of(column), message);
+  throw parser_.error(column, line, message);
 }
 
 void SortedRows::collect(const LogBlock& first) {
@@ -303,8 +303,9 @@ void SortedRows::complete(LogBlock& block) {
   if (known_->complete(state, block)) return;
   const long line = before ? lines_.back() : piece_.lines[index_];
   fail(LogColumn::state, line,
-       known_->contradiction(state, states_,
-                             fmt::format("the observation of line {}", lines_.back())));
+       known_->contradiction(
+           state, states_,
+           fmt::format("the observation of line {}", parser_.line_in_file(lines_.back()))));
 }
 
 }  // namespace oas::detail

@@ -1,0 +1,165 @@
+// A log over several files: units go on in the next one.
+#include "oas/logs/one_log.hpp"
+
+#include "log_support.hpp"
+#include "oas/logs/log_files.hpp"
+#include "oas/model/continuous_pomdp.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace oas::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const std::string kHeader = "run,time,action,observation,state,propensity\n";
+
+// Three units whose rows are mixed, with gaps, missing readings and rows in which the state is
+// known; 'c' ends early and 'b' begins late.
+std::vector<std::string> fleet_rows() {
+  std::vector<std::string> rows;
+  for (int t = 0; t < 12; ++t) {
+    for (const char unit : {'a', 'b', 'c'}) {
+      if ((unit == 'b' && t < 4) || (unit == 'c' && t > 6) || (unit == 'a' && t == 5)) continue;
+      const std::string seen = (t + unit) % 5 == 0 ? "" : std::to_string((t * t + unit) % 4);
+      const std::string state = (t + unit) % 4 == 0 ? std::to_string(t % 2) : "";
+      rows.push_back(fmt::format("{},{},{},{},{},0.5\n", unit, t, (t + unit) % 3, seen, state));
+    }
+  }
+  return rows;
+}
+
+std::string text_of(const std::vector<std::string>& rows, std::size_t first, std::size_t last) {
+  std::string text = kHeader;
+  for (std::size_t i = first; i < last; ++i) text += rows[i];
+  return text;
+}
+
+struct Reading {
+  const char* name;
+  Timing timing;
+  LogOptions options;
+};
+
+void PrintTo(const Reading& reading, std::ostream* out) { *out << reading.name; }
+
+class CutAnywhere : public testing::TestWithParam<Reading> {};
+
+TEST_P(CutAnywhere, GivesTheRowsOfTheWholeLog) {
+  const TemporaryDirectory folder;
+  const Pomdp model = index_model(GetParam().timing);
+  const std::vector<std::string> rows = fleet_rows();
+  const LogBlock whole = read_text(text_of(rows, 0, rows.size()), model, 1000, GetParam().options);
+  ASSERT_GT(whole.rows.size(), 15U);
+  for (std::size_t cut = 0; cut <= rows.size(); ++cut) {
+    const std::size_t second = (cut + rows.size()) / 2;
+    const std::vector<std::string> files = {folder.file("1.csv"), folder.file("2.csv"),
+                                            folder.file("3.csv")};
+    spill(files[0], text_of(rows, 0, cut));
+    spill(files[1], text_of(rows, cut, second) + "\n");  // a blank line may end a file
+    spill(files[2], text_of(rows, second, rows.size()));
+    for (const std::size_t block : {3UL, 1000UL}) {
+      ASSERT_TRUE(read_all(LogReader(OneLog(files), model, GetParam().options), block) == whole)
+          << "cut behind row " << cut;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OneLog, CutAnywhere,
+    testing::Values(Reading{"Before", Timing::before, {.step = "1", .gaps = "repeat"}},
+                    Reading{"After", Timing::after, {.step = "1", .gaps = "repeat"}},
+                    Reading{"NewRun", Timing::after, {.step = "1", .gaps = "new-run"}},
+                    Reading{"Window",
+                            Timing::before,
+                            {.step = "1", .gaps = "repeat", .from = "2", .until = "9"}},
+                    Reading{"KnownStates",
+                            Timing::after,
+                            {.step = "1", .gaps = "repeat", .known_states = true}},
+                    Reading{"ReadingFirst",
+                            Timing::after,
+                            {.step = "1", .gaps = "repeat", .rows = "reading-first"}}),
+    [](const auto& reading) { return std::string(reading.param.name); });
+
+TEST(OneLogFiles, ColumnsMayStandInAnotherOrder) {
+  const TemporaryDirectory folder;
+  spill(folder.file("1.csv"), "run,time,action,observation\na,1,0,1\nb,1,1,2\n");
+  spill(folder.file("2.csv"), "time,observation,run,action\n2,3,a,2\n2,0,b,1\n");
+  const std::vector<std::string> files = {folder.file("1.csv"), folder.file("2.csv")};
+  const LogBlock log = read_all(LogReader(OneLog(files), index_model()));
+  EXPECT_THAT(values(log.rows.actions), ElementsAre(0, 2, 1, 1));
+  EXPECT_THAT(values(log.rows.observations), ElementsAre(1, 3, 2, 0));
+  EXPECT_THAT(log.run_names, ElementsAre("a", "b"));
+}
+
+TEST(OneLogFiles, FaultsNameTheirOwnFileLineAndColumn) {
+  const TemporaryDirectory folder;
+  const std::string first = folder.file("1.csv");
+  const std::string second = folder.file("2.csv");
+  spill(first, "run,time,action,observation\na,1,0,1\na,2,1,2\n");
+  const auto error = [&](const std::string& text) {
+    spill(second, text);
+    const std::vector<std::string> files = {first, second};
+    try {
+      static_cast<void>(read_all(LogReader(OneLog(files), index_model())));
+    } catch (const ParseError& fault) {
+      return std::string(fault.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(error("time,run,action,observation\n3,a,0,1\n3,a,1,1\n"), HasSubstr("2.csv:3:1: "));
+  EXPECT_THAT(error("time,run,action,observation\n1,a,0,1\n"), HasSubstr("2.csv:2:1: "));
+  EXPECT_THAT(error("# x\ntime,run,action,observation\n3,a,9,1\n"), HasSubstr("2.csv:3:3: action"));
+  EXPECT_THAT(error("run,action,observation\na,0,1\n"),
+              HasSubstr("2.csv:1: the columns are not those of "));
+  EXPECT_THAT(error(""), HasSubstr("2.csv: the file is empty"));
+}
+
+TEST(OneLogFiles, RowsKnowTheirFileAndLine) {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> files = {folder.file("1.csv"), folder.file("2.csv")};
+  spill(files[0], "run,time,action,observation\na,1,0,1\nb,1,1,2\n");
+  spill(files[1], "run,time,action,observation\nb,2,1,2\na,2,1,2\n");
+  const Pomdp model = index_model();
+  LogFiles rows(model, files);
+  EXPECT_TRUE(rows.parts(Parallelism()).empty());
+  RowBlock block;
+  ASSERT_TRUE(rows.next(block));
+  const auto place = [&](std::size_t row) {
+    try {
+      rows.fail(row, "here");
+    } catch (const ParseError& fault) {
+      return std::string(fault.what());
+    }
+  };
+  EXPECT_THAT(place(0), HasSubstr("1.csv:2: here"));
+  EXPECT_THAT(place(1), HasSubstr("2.csv:3: here"));
+  EXPECT_THAT(place(2), HasSubstr("1.csv:3: here"));
+  EXPECT_THAT(place(3), HasSubstr("2.csv:2: here"));
+}
+
+// Runs of simulations are numbered anew in each file, and where there is no unit there may be one
+// file for each.
+TEST(OneLogFiles, NeedUnitsAndTimes) {
+  const TemporaryDirectory folder;
+  const auto logs = [&](const std::string& header, const LogOptions& options = {}) {
+    const std::vector<std::string> files = {folder.file("1.csv"), folder.file("2.csv")};
+    spill(files[0], header + "\n");
+    return logs_of(files, options);
+  };
+  EXPECT_THAT(logs("run,time,action,observation"), SizeIs(1));
+  EXPECT_THAT(logs("run,action,observation"), SizeIs(2));
+  EXPECT_THAT(logs("time,action,observation"), SizeIs(2));
+  EXPECT_THAT(logs("pump,ts,action,observation", {.columns = "run=pump,time=ts"}), SizeIs(1));
+  EXPECT_THAT(logs("run,time,action,observation", {.columns = "time="}), SizeIs(2));
+  EXPECT_THAT(logs_of(std::vector<std::string>{"none.csv", "other.csv"}), SizeIs(2));
+  EXPECT_THROW(static_cast<void>(one_log_of(std::vector<std::string>{"none.csv", "other.csv"})),
+               InvalidArgument);
+  spill(folder.file("2.csv"), "action,observation\n0,0\n");
+  const std::vector<std::string> untimed = {folder.file("2.csv"), folder.file("2.csv")};
+  EXPECT_THROW(LogReader(OneLog(untimed), index_model()), ParseError);
+}
+
+}  // namespace
+}  // namespace oas::test
