@@ -48,6 +48,47 @@ TEST(PolicyAnswer, WhereFewBeliefsAreNotEnoughThePolicyIsSimulated) {
   EXPECT_GE(simulated, 1);  // else this test looks at nothing
 }
 
+// The phases, and a failure for ever once in ten million steps, which no simulation lives to see.
+Pomdp phases_that_fail(double slip, double right) {
+  const Pomdp phases_only = phases(slip, right);
+  constexpr double kFails = 1e-7;
+  std::vector<double> transition;
+  std::vector<double> sensors;
+  for (Action a{0}; a < 2; ++a) {
+    for (State s{0}; s < 5; ++s) {
+      for (State next{0}; next < 5; ++next) {
+        const bool to_failed = next == 4;
+        const double stays = s == 4 ? 0.0 : (1.0 - kFails);
+        transition.push_back(to_failed
+                                 ? 1.0 - stays
+                                 : stays * (s == 4 ? 0.0 : phases_only.transition()(a, s, next)));
+      }
+      for (Observation o{0}; o < 4; ++o) {
+        sensors.push_back(s == 4 ? 0.25 : phases_only.sensors()(a, s, o));
+      }
+    }
+  }
+  return test::make_model(Timing::before, 5, 2, 4, std::move(transition), std::move(sensors),
+                          Reward::by_action_state({0, 0, 0, 4, -3, 0.5, 0, 0, 0, -3}),
+                          {1, 0, 0, 0, 0});
+}
+
+TEST(PolicyAnswer, AFailureForEverThatNoSimulationSeesIsTheLongRun) {
+  SimulationOptions simulation;
+  simulation.steps = 40'000;
+  int rounded = 0;
+  for (const char* text : {"threshold:0>0.9=1,else=0", "threshold:0>0.8=1,else=0"}) {
+    const Pomdp model = phases_that_fail(0.0005, 0.5);
+    const PolicyAnswer answer =
+        answer_about(parse_policy_text(text, model), model, {{model}}, simulation);
+    EXPECT_FALSE(answer.simulated);
+    EXPECT_NEAR(answer.value.gain, -3.0, 1e-6) << text;
+    EXPECT_NEAR(answer.drawn.gains.at(0), -3.0, 1e-6) << text;
+    rounded += answer.tolerance > 0.0 ? 1 : 0;
+  }
+  EXPECT_GE(rounded, 1);  // else this test looks at nothing
+}
+
 TEST(PolicyAnswer, AControllerIsExact) {
   const Pomdp model = phases(0.05, 0.7);
   const AskedPolicy constant = parse_policy_text("constant:0", model);

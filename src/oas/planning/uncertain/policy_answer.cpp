@@ -41,7 +41,8 @@ PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
     const Matrix rewards = model.expected_reward();
     const double allowed =
         itself.gain.half_width + kAgreement * (rewards.maxCoeff() - rewards.minCoeff());
-    if (std::abs(itself.gain.mean - answer.value.gain) > allowed) {
+    // What a simulation has not lived to see, as a failure for ever, the nodes know.
+    if (!itself.gain.transient && std::abs(itself.gain.mean - answer.value.gain) > allowed) {
       answer.simulated = itself.gain;
       answer.value = {itself.gain.mean, itself.frequencies, 0, 0, 0.0};
       if (!draws.empty()) answer.drawn = simulate_over(draws, rule, simulation, parallelism);

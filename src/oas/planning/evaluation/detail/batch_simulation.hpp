@@ -11,10 +11,11 @@ namespace oas::detail {
 
 /// The interval of what the steps of an agent in `truth` are worth: make() gives a new agent, which
 /// also answers worth(choice, outcome) before it is told the observation. Replications run in
-/// parallel and are combined in order.
-template <class Make>
+/// parallel and are combined in order. seen(replication, outcome) is told of every step that
+/// counts.
+template <class Make, class Seen>
 [[nodiscard]] GainInterval simulate_batches(const Pomdp& truth, const SimulationOptions& options,
-                                            Parallelism parallelism, Make make) {
+                                            Parallelism parallelism, Make make, Seen seen) {
   const auto batches = static_cast<std::size_t>(options.batches_per_replication);
   const auto replications = static_cast<std::size_t>(options.replications);
   const std::uint64_t length = options.steps / (batches * replications);
@@ -26,19 +27,20 @@ template <class Make>
     Environment environment(truth, Rng({options.seed, replication, Role::environment}));
     Rng rng({options.seed, replication, Role::agent});
     auto agent = make();
-    const auto total = [&](std::uint64_t steps) {
+    const auto total = [&](std::uint64_t steps, bool counts) {
       double sum = 0.0;
       play(environment, agent, rng, steps,
            [&](const Choice& choice, const Environment::Outcome& outcome) {
              sum += agent.worth(choice, outcome);
              if (transient(choice.action, outcome.state)) leaves[r] = 1;
+             if (counts) seen(r, outcome);
            });
       return sum;
     };
-    total(options.burn_in);
+    total(options.burn_in, false);
     for (std::size_t batch = 0; batch < batches; ++batch) {
       leaves[r] = 0;
-      means[r * batches + batch] = total(length) / static_cast<double>(length);
+      means[r * batches + batch] = total(length, true) / static_cast<double>(length);
     }
   });
   GainInterval interval =
@@ -50,6 +52,13 @@ template <class Make>
     interval.lower_limit = std::min(interval.lower_limit, transient.least_reward_in_the_end());
   }
   return interval;
+}
+
+template <class Make>
+[[nodiscard]] GainInterval simulate_batches(const Pomdp& truth, const SimulationOptions& options,
+                                            Parallelism parallelism, Make make) {
+  return simulate_batches(truth, options, parallelism, make,
+                          [](std::size_t /*replication*/, const Environment::Outcome&) {});
 }
 
 }  // namespace oas::detail
