@@ -13,6 +13,7 @@ that was interrupted goes on where it was.
 
 import argparse
 import csv
+import datetime
 import json
 import pathlib
 import random
@@ -73,8 +74,14 @@ class Fleet:
         for answer in said["answers"]:
             if answer["name"] in ("change", "units", "drift", "sensors"):
                 found[answer["name"] + "_found"] = int(answer["found"])
-            if answer["name"] == "change" and answer["found"] and "hours" in answer:
-                found["change_off"] = answer["hours"]
+        if self.changes and "change" in said:
+            found["change_off"] = self.distance_of(said["change"]["place"])
+
+    def distance_of(self, place):
+        """Of the place where a change was found, as a share of the log's length."""
+        there, here = (datetime.datetime.fromisoformat(time).replace(tzinfo=None)
+                       for time in (place, self.change_time()))
+        return abs((there - here).total_seconds()) / 3600 / self.steps
 
     def compare_transitions(self, found):
         learned = json.loads((self.folder / "learned.json").read_text(encoding="utf-8"))

@@ -131,7 +131,7 @@ TEST(TimedLog, GapsAreWhatTheUserSays) {
     EXPECT_THAT(cut.run_names, ElementsAre("u", "u"));
   }
   EXPECT_EQ(error_of(text, index_model(), {.gaps = "action=5"}),
-            "gaps: the model has no action '5'");
+            "gaps: there is no action '5'; there are 0, 1, 2");
   EXPECT_EQ(error_of(text, index_model(), {.gaps = "skip"}),
             "gaps: 'skip' is none of error, action=NAME, repeat, new-run");
   EXPECT_THAT(error_of(log_at({"0", "1e8"}), index_model(), {.step = "1", .gaps = "repeat"}),

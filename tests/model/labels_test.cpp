@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/model/label_lookup.hpp"
 
 namespace oas {
 namespace {
@@ -39,6 +40,22 @@ TEST(Labels, Names) {
   EXPECT_EQ(labels.find(""), std::nullopt);
   EXPECT_EQ(labels.find("0"), std::nullopt);
   EXPECT_THAT(labels.names(), ElementsAre("left", "right", "2nd floor", "-1", "é"));
+}
+
+TEST(LabelLookup, ByNameOrNumber) {
+  const Labels named(Names{"left", "right", "2nd floor", "-1"}, "state");
+  EXPECT_EQ(element_named("right", named, "state"), 1);
+  EXPECT_EQ(element_named(" 2nd floor\t", named, "state"), 2);
+  EXPECT_EQ(element_named("-1", named, "state"), 3);  // a name
+  EXPECT_EQ(element_named("0", named, "state"), 0);
+  EXPECT_EQ(element_named("2", Labels(3, "state"), "state"), 2);
+  EXPECT_THAT(elements_named("right+0+1", named, "state"), ElementsAre(1, 0));
+  for (const char* wrong : {"", " ", "4", "-2", "01", "+1", "1.0", "99999999999999", "Left"}) {
+    EXPECT_THROW(static_cast<void>(element_named(wrong, named, "state")), InvalidArgument) << wrong;
+  }
+  EXPECT_THROW(static_cast<void>(elements_named("right+", named, "state")), InvalidArgument);
+  EXPECT_THAT([&] { static_cast<void>(element_named("up", named, "state", "--reach")); },
+              throws("--reach: there is no state 'up'; there are left, right, 2nd floor, -1"));
 }
 
 TEST(Labels, EqualityIsSizeAndNames) {

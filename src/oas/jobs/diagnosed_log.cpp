@@ -37,6 +37,10 @@ class LogCollector {
     append(run.observations, count, rows.observations);
     append(run.readings, run.readings.size() / all * count, rows.readings);
     append(run.likelihoods, run.likelihoods.size() / all * count, rows.likelihoods);
+    for (std::size_t t = 0; t < std::min(count, run.known.size()); ++t) {
+      const bool nothing = run.known[t] == DiagnosedRows::kNoneNoticed && rows.noticed.empty();
+      rows.notes.push_back(nothing ? DiagnosedRows::kNobodyLooked : run.known[t]);
+    }
     for (std::size_t t = 0; t < count; ++t) {
       rows.place.push_back(timed ? run.times[t] : static_cast<double>(before) + t + 1.0);
       log_.missing += rows.observations[rows.size() - count + t] == kMissing;
@@ -76,7 +80,10 @@ DiagnosedLog read_diagnosed_log(const AnyModel& model, std::span<const std::stri
   const auto* finite = std::get_if<Pomdp>(&read_with);
   if (finite != nullptr && options.known_states) log.model = ContinuousPomdp(*finite);
   LogCollector collector(log);
-  log.rows.known_states = options.known_states;
+  if (finite != nullptr && options.known_states) {
+    log.rows.finite = std::make_shared<const Pomdp>(*finite);
+  }
+  log.rows.noticed = noticed_states(options.noticed, chain_of(read_with).states());
   log.rows.outlier_share = Outliers(options.outliers).share;
   const std::vector<OneLog> logs = logs_of(paths, options);
   for (const OneLog& one : logs) {

@@ -71,6 +71,7 @@ class Diagnosing {
     test_sensors();
     test_rows();
     adjust();
+    compare_units_beside_change();
     explain(tally, layout);
     describe_stretches();
     put_into_words(log_, tally, layout, out_);
@@ -161,7 +162,8 @@ class Diagnosing {
     const auto* finite = std::get_if<Pomdp>(&log_.model);
     if (finite == nullptr || !sensors_.can_draw()) {
       set(Question::sensors, std::numeric_limits<double>::quiet_NaN(),
-          "the log does not say what else might have been read");
+          log_.rows.known_states() ? "it does not know of rows in which the state is known"
+                                   : "the log does not say what else might have been read");
       return;
     }
     SensorFitTest test(finite->with_transition(out_.fitted.transition));
@@ -267,16 +269,41 @@ class Diagnosing {
     one.explained = !(one.beside <= out_.level);
   }
 
+  // What units have in common hides in the change what they differ in: they are compared on both
+  // sides of it as well, at half the level each. Where the change is real, that is one more test of
+  // the units; where it is not, there is a false alarm already.
+  void compare_units_beside_change() {
+    if (!answer(Question::change).found) return;
+    locate();
+    DiagnosisAnswer& units = answer(Question::units);
+    if (!units.tested()) return;
+    tell("units on both sides of the change");
+    const StratifiedFit fit = stratify({log_.model, log_.rows}, false, true);
+    ScoreWalk walk(log_.model, log_.rows, fit, sensors_);
+    const ScoreTally tally = tally_scores(walk, log_.rows, false);
+    const ScoreTest beside = test_cells(tally, 1, ScorePart::dynamics, layout_of(walk));
+    if (!beside.tested()) return;
+    if (beside.p_value < units.p_value) {
+      scores_beside_change_ = standardised_cells(tally, 1, ScorePart::dynamics, layout_of(walk));
+    }
+    units.p_value = std::min(1.0, 2.0 * std::min(units.p_value, beside.p_value));
+    adjust();
+    if (!answer(Question::change).found) out_.change_point.reset();
+  }
+  // [unit][direction]: how the units differ, where that is clearest.
+  [[nodiscard]] Matrix unit_scores(const ScoreTally& tally, const ScoreLayout& layout) const {
+    return scores_beside_change_ ? *scores_beside_change_
+                                 : standardised_cells(tally, 1, ScorePart::dynamics, layout);
+  }
+
   void explain(const ScoreTally& tally, const ScoreLayout& layout) {
     const bool change = answer(Question::change).found;
     const bool units = answer(Question::units).found;
     const bool drift = answer(Question::drift).found;
-    if (change) locate();
     if (units) {
       tell("groups of units");
-      out_.groups = find_groups(log_.model, log_.rows,
-                                standardised_cells(tally, 1, ScorePart::dynamics, layout),
-                                out_.fitted, options_.parallelism);
+      out_.groups = find_groups(log_.model, log_.rows, unit_scores(tally, layout), out_.fitted,
+                                options_.parallelism);
     }
     if (change + units + drift < 2) return;
     const Source itself{log_.model, log_.rows};
@@ -355,6 +382,7 @@ class Diagnosing {
   SensorDirections sensors_;
   RowCells stretches_;
   RowCells units_;
+  std::optional<Matrix> scores_beside_change_;
   LogDiagnosis out_;
 };
 

@@ -20,7 +20,7 @@ struct LoggedRun {
   std::vector<double> rewards;      ///< NaN in rows that fill a gap; empty: the log has none
   std::vector<double> readings;     ///< [row][component], where observations are real-valued
   std::vector<double> likelihoods;  ///< [row][state], then or where states are known
-  std::vector<State> known;         ///< which, -1: unknown; empty: not looked at
+  std::vector<State> known;         ///< as LogBlock has it; empty: not looked at
   std::vector<double> times;        ///< empty: the log has none
   std::string unit;                 ///< as the log calls it; else a number, counted from 0
   std::int64_t first_step = 0;      ///< not 0 where a unit goes on after a gap

@@ -10,6 +10,7 @@
 #include "oas/logs/detail/log_header.hpp"
 #include "oas/logs/detail/step_classes.hpp"
 #include "oas/logs/detail/time_window.hpp"
+#include "oas/model/label_lookup.hpp"
 #include "oas/model/timing.hpp"
 
 namespace oas {
@@ -81,6 +82,15 @@ Gaps::Gaps(std::string_view text) {
     kind = Kind::action;
     action = text.substr(kAction.size());
   }
+}
+
+std::vector<char> noticed_states(std::string_view text, const Labels& states) {
+  if (text.empty()) return {};
+  std::vector<char> noticed(static_cast<std::size_t>(states.size()), 0);
+  for (const int state : elements_named(text, states, "state", "noticed")) {
+    noticed[static_cast<std::size_t>(state)] = 1;
+  }
+  return noticed;
 }
 
 Outliers::Outliers(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/core/settings.hpp"
+#include "oas/model/labels.hpp"
 
 namespace oas {
 
@@ -45,6 +46,10 @@ struct Gaps {
   Kind kind = Kind::error;
   std::string action;  ///< name or index, with Kind::action
 };
+
+/// [state]: whether it is never missed, as "failed+burst" says; empty where the text is. Throws
+/// InvalidArgument on a state that there is not.
+[[nodiscard]] std::vector<char> noticed_states(std::string_view text, const Labels& states);
 
 /// What to make of readings that the densities rule out (density 0, or infinite, in every state) or
 /// make very unlikely: an error; missing, as far as they are impossible; or a mixture in which a

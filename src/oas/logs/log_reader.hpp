@@ -39,7 +39,8 @@ struct LogBlock {
   std::vector<double> likelihoods;
   /// With LogRows::all, rows that hold only the last action of a run whose rows are reading-first.
   std::vector<std::size_t> last_actions;
-  /// With LogOptions::known_states: the state that emitted the row's observation; -1: unknown.
+  /// With LogOptions::known_states: the state that emitted the row's observation; -1: the cell is
+  /// empty; -2: there is no cell, as in rows that were put into a gap.
   std::vector<State> known;
   /// Of a log with a column `time`: each row's, dates in seconds since 1970.
   std::vector<double> times;

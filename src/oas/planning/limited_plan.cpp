@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/model/label_lookup.hpp"
 #include "oas/planning/policies/plan_export.hpp"
 
 namespace oas {
@@ -188,23 +189,8 @@ StateLimit parse_limit(const std::string& text, const Pomdp& model) {
   OAS_REQUIRE(equals != std::string::npos && equals > 0,
               "limit is '{}'; expected is STATE=SHARE, as failed=0.01", text);
   StateLimit limit;
-  std::string known;
-  for (int s = 0; s < model.num_states(); ++s) known += (s > 0 ? ", " : "") + model.states()[s];
-  for (std::size_t first = 0;;) {
-    const std::size_t end = std::min(text.find('+', first), equals);
-    const std::string name = text.substr(first, end - first);
-    int found = 0;
-    while (found < model.num_states() && model.states()[found] != name &&
-           fmt::to_string(found) != name) {
-      ++found;
-    }
-    OAS_REQUIRE(found < model.num_states(), "limit: there is no state '{}'; there are {}", name,
-                known);
-    const auto same = std::find(limit.states.begin(), limit.states.end(), found);
-    if (same == limit.states.end()) limit.states.push_back(found);
-    if (end == equals) break;
-    first = end + 1;
-  }
+  limit.states =
+      elements_named(std::string_view(text).substr(0, equals), model.states(), "state", "limit");
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, limit.most);
   OAS_REQUIRE(error == std::errc() && stop == end && limit.most >= 0.0 && limit.most <= 1.0,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,18 @@ struct DiagnosedRows {
   /// The share of readings that tell nothing, by which likelihoods allow for outliers: see
   /// ReadingLikelihood.
   double outlier_share = 0.0;
-  bool known_states = false;  ///< some likelihoods are of states that were seen
+  /// Where states are known, [row]: the one that was seen; kNoneNoticed: none of `noticed` was,
+  /// and they are never missed; kNobodyLooked. Likelihoods then allow for that. Empty: no state is
+  /// known.
+  std::vector<State> notes;
+  std::vector<char> noticed;  ///< [state]; empty: none
+  /// Where states are known and observations are finite: the model that these are of.
+  std::shared_ptr<const Pomdp> finite;
+
+  static constexpr State kNoneNoticed{-1};
+  static constexpr State kNobodyLooked{-2};
+
+  [[nodiscard]] bool known_states() const { return !notes.empty(); }
 
   [[nodiscard]] std::size_t size() const { return actions.size(); }
   [[nodiscard]] RowBlock block() const;

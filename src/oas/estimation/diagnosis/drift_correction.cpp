@@ -132,7 +132,7 @@ std::optional<DriftCorrection> correct_drift(const AnyModel& model, const Diagno
   const auto* finite = std::get_if<Pomdp>(&model);
   const bool real =
       finite == nullptr && std::get<ContinuousPomdp>(model).has_sensors() && !rows.readings.empty();
-  if (rows.known_states || (finite == nullptr && !real)) return {};
+  if (rows.known_states() || (finite == nullptr && !real)) return {};
   const std::vector<std::size_t> order = rows.in_order();
   std::vector<char> behind(rows.size(), 0);
   for (std::size_t i = rows_before; i < order.size(); ++i) behind[order[i]] = 1;

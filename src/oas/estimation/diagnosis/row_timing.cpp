@@ -56,9 +56,10 @@ Contrasts contrasts_of(const DiagnosedRows& rows, int actions, int states) {
   return out;
 }
 
-std::string why_no_reaction(const AnyModel& model, const SensorDirections& sensors,
-                            const Contrasts& contrasts) {
+std::string why_no_reaction(const AnyModel& model, const DiagnosedRows& rows,
+                            const SensorDirections& sensors, const Contrasts& contrasts) {
   if (chain_of(model).timing() != Timing::before) return "the timing is not before";
+  if (rows.known_states()) return "it does not know of rows in which the state is known";
   if (!sensors.can_draw()) return "the log does not say what else might have been read";
   if (contrasts.share.size() < 2) return "all rows have the same action";
   if (!action_free_sensors(model)) return "the sensors depend on the action";
@@ -188,7 +189,7 @@ AnyModel with_other_timing(const AnyModel& model) {
 TimingTest test_timing(const AnyModel& model, const DiagnosedRows& rows,
                        const FittedDynamics& fitted, Parallelism parallelism) {
   TimingTest test;
-  if (rows.known_states) return test;
+  if (rows.known_states()) return test;
   test.tested = true;
   const AnyModel other = with_other_timing(model);
   try {
@@ -231,7 +232,7 @@ ReactionTest test_reaction(const AnyModel& model, const DiagnosedRows& rows,
   const SensorDirections sensors(model, rows);
   const Contrasts contrasts = contrasts_of(rows, chain.num_actions(), chain.num_states());
   ReactionTest reaction;
-  reaction.why_not = why_no_reaction(model, sensors, contrasts);
+  reaction.why_not = why_no_reaction(model, rows, sensors, contrasts);
   if (!reaction.why_not.empty()) return reaction;
   const auto actions = static_cast<Eigen::Index>(contrasts.share.size());
   const Eigen::Index size = actions * states;
@@ -258,7 +259,7 @@ ReactionTest test_reaction(const AnyModel& model, const DiagnosedRows& rows,
     for (Eigen::Index j = 0; j < others.rows(); ++j) {
       fill(row, row.readings.likelihoods.row(j), others.row(j));
     }
-    if (!row.readings.all) center_draws(others);
+    if (!row.readings.all) center_draws(row.weights, others);
     tally.add({row.row, score, others, row.weights, row.readings, row.emitter, row.likelihood});
   });
   tally.finish();

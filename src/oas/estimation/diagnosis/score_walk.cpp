@@ -26,11 +26,12 @@ double least_transitions(const StratifiedFit& fit) {
 
 }  // namespace
 
-void center_draws(Matrix& draws) {
-  const auto count = static_cast<double>(draws.rows());
-  const Eigen::RowVectorXd mean = draws.colwise().mean();
+void center_draws(const Vector& weights, Matrix& draws) {
+  const double sum = weights.sum();
+  const double same = weights.squaredNorm() / (sum * sum);  // 1 / count where all weigh the same
+  const Eigen::RowVectorXd mean = weights.transpose() * draws / sum;
   draws.rowwise() -= mean;
-  draws *= std::sqrt(count / (count - 1.0));
+  if (same < 1.0) draws /= std::sqrt(1.0 - same);
 }
 
 ScoreWalk::ScoreWalk(const AnyModel& model, const DiagnosedRows& rows, const StratifiedFit& fit,
@@ -91,7 +92,7 @@ void ScoreWalk::score_others(std::size_t row, Rng& rng) {
     scratch_.tail(sensors_.size()) += readings_.sensor_slopes.row(j).transpose() / probability;
     others_.row(j) = scratch_.transpose();
   }
-  if (!readings_.all) center_draws(others_);
+  if (!readings_.all) center_draws(weights_, others_);
 }
 
 void ScoreWalk::run(std::uint64_t seed, const std::function<void(const ScoredRow&)>& receive) {

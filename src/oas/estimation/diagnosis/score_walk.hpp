@@ -39,7 +39,7 @@ struct ScoredRow {
 };
 
 /// Takes the mean from drawn rows, which makes them a little too alike, and that back.
-void center_draws(Matrix& draws);
+void center_draws(const Vector& weights, Matrix& draws);
 
 /// Prediction scores along all rows. Coordinates: those of the dynamics, stratum by stratum, then
 /// the sensor directions. Of a row of T entries take part that the rows hold at least one expected

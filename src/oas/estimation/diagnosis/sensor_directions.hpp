@@ -32,7 +32,9 @@ struct OtherReadings {
 ///                 mean standard deviation; and its standard deviation changes by a factor, length
 ///                 1 = e. To first order, by tilting the densities (Esscher 1932). Outliers, where
 ///                 the rows allow for them, stay as they are.
-///   likelihoods in the log, or known states: none, and no other readings can be drawn.
+///   likelihoods in the log: none, and no other readings can be drawn.
+/// Where a row says which state was seen, that is a part of its reading, and so is that none was of
+/// those that are never missed.
 class SensorDirections {
  public:
   static constexpr int kMost = 48;
@@ -55,8 +57,8 @@ class SensorDirections {
     return scales_[static_cast<std::size_t>(direction)];
   }
   /// Whether other readings can be drawn.
-  [[nodiscard]] bool can_draw() const { return !names_.empty(); }
-  /// Of real-valued readings that can be drawn; else null.
+  [[nodiscard]] bool can_draw() const { return finite_ || real_; }
+  /// Of real-valued readings that can be drawn, all with the same weight; else null.
   [[nodiscard]] const ReadingLikelihood* reading_likelihood() const;
 
   /// The likelihoods of a row and their derivatives, [direction][state]. False: nothing was seen.
@@ -69,8 +71,21 @@ class SensorDirections {
  private:
   struct Finite;
   struct Real;
+  using Groups = std::vector<std::vector<Eigen::Index>>;
+
+  void add_finite(const Pomdp& model);
+  void add_real(const DensitySensors& sensors);
   void others_finite(Action action, const Eigen::RowVectorXd& emitter, Rng& rng,
                      OtherReadings& out) const;
+  /// The states that a note of this row would tell apart.
+  [[nodiscard]] Groups groups_of(std::size_t row) const;
+  /// Whether the note of a row allows a state.
+  [[nodiscard]] bool allows(std::size_t row, Eigen::Index state) const;
+  void others_with_notes(std::size_t row, const Eigen::RowVectorXd& emitter, Rng& rng,
+                         OtherReadings& out) const;
+  void draw_within(std::span<const Eigen::Index> group, std::size_t row,
+                   const Eigen::RowVectorXd& emitter, Rng& rng, Eigen::Index j,
+                   OtherReadings& out) const;
   void others_real(std::size_t row, const Eigen::RowVectorXd& emitter, Rng& rng,
                    OtherReadings& out) const;
   [[nodiscard]] std::span<const double> reading_of(std::size_t row) const;

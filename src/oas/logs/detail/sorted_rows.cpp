@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/model/label_lookup.hpp"
 
 namespace oas::detail {
 
@@ -11,20 +12,9 @@ namespace {
 
 constexpr std::size_t kCollectedRows = 1 << 14;
 
-// An element by its name or number, as an option gives it.
-int element_of(std::string_view text, const Labels& labels, const char* option, const char* what) {
-  const bool is_index = !text.empty() && std::all_of(text.begin(), text.end(),
-                                                     [](char c) { return c >= '0' && c <= '9'; });
-  const std::optional<int> found =
-      is_index && text.size() < 9 ? std::optional(std::stoi(std::string(text))) : labels.find(text);
-  OAS_REQUIRE(found && *found < labels.size(), "{}: the model has no {} {}", option, what,
-              shown(text));
-  return *found;
-}
-
 Action action_of(const Gaps& gaps, const Labels& actions) {
   if (gaps.kind != Gaps::Kind::action) return Action{0};
-  return Action{element_of(gaps.action, actions, "gaps", "action")};
+  return Action{element_named(gaps.action, actions, "action", "gaps")};
 }
 
 template <class T>
@@ -40,14 +30,7 @@ void append_part(const std::vector<T>& from, std::size_t row, std::size_t rows,
 KnownStates::KnownStates(const Pomdp& model, bool finite, const std::string& noticed)
     : timing_(model.timing()), start_(model.start()), noticed_text_(noticed) {
   if (finite) sensors_ = model.sensors();
-  if (noticed.empty()) return;
-  noticed_.assign(start_.size(), 0);
-  for (std::size_t first = 0; first <= noticed.size();) {
-    const std::size_t end = std::min(noticed.find('+', first), noticed.size());
-    const std::string_view name = std::string_view(noticed).substr(first, end - first);
-    noticed_[static_cast<std::size_t>(element_of(name, model.states(), "noticed", "state"))] = 1;
-    first = end + 1;
-  }
+  noticed_ = noticed_states(noticed, model.states());
 }
 
 bool KnownStates::can_start(State state) const {
@@ -68,7 +51,7 @@ bool KnownStates::complete(State state, LogBlock& block) const {
       block.likelihoods.push_back(seen == kMissing ? 1.0 : (*sensors_)(action, s, seen));
     }
   }
-  block.known.push_back(std::max(state, kEmptyState));
+  block.known.push_back(state);
   const auto row = std::span(block.likelihoods).last(n);
   bool changed = false;
   bool possible = false;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/model/label_lookup.hpp"
 
 namespace oas {
 
@@ -31,16 +32,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// The element that a word names, by its name or its number.
-int element(std::string_view word, const Labels& labels, std::string_view what) {
-  std::string known;
-  for (int i = 0; i < labels.size(); ++i) {
-    if (labels[i] == word || fmt::to_string(i) == word) return i;
-    known += (i > 0 ? ", " : "") + labels[i];
-  }
-  throw InvalidArgument(fmt::format("there is no {} '{}'; there are {}", what, word, known));
-}
-
 // If the probability of some states is above `limit`: this action.
 struct Condition {
   std::vector<int> states;
@@ -55,7 +46,7 @@ Condition parse_condition(std::string_view text, const Pomdp& model) {
               "'{}' is no condition; one is STATE>PROBABILITY=ACTION", text);
   Condition condition;
   for (const std::string_view name : split(text.substr(0, above), '+')) {
-    condition.states.push_back(element(name, model.states(), "state"));
+    condition.states.push_back(element_named(name, model.states(), "state"));
   }
   const std::string_view number = trimmed(text.substr(above + 1, then - above - 1));
   const auto [stop, error] =
@@ -63,7 +54,7 @@ Condition parse_condition(std::string_view text, const Pomdp& model) {
   OAS_REQUIRE(error == std::errc() && stop == number.data() + number.size() &&
                   condition.limit >= 0.0 && condition.limit <= 1.0,
               "'{}' is no probability between 0 and 1", number);
-  condition.action = element(trimmed(text.substr(then + 1)), model.actions(), "action");
+  condition.action = element_named(trimmed(text.substr(then + 1)), model.actions(), "action");
   return condition;
 }
 
@@ -72,7 +63,7 @@ BeliefRule parse_threshold(std::string_view text, const Pomdp& model) {
   std::vector<std::string_view> parts = split(text, ',');
   const std::string_view last = parts.back();
   OAS_REQUIRE(last.starts_with("else="), "'{}' must be else=ACTION, what is done otherwise", last);
-  const int otherwise = element(trimmed(last.substr(5)), model.actions(), "action");
+  const int otherwise = element_named(trimmed(last.substr(5)), model.actions(), "action");
   parts.pop_back();
   OAS_REQUIRE(!parts.empty(), "there is no condition; one is STATE>PROBABILITY=ACTION");
   std::vector<Condition> conditions;
@@ -92,7 +83,7 @@ BeliefRule parse_threshold(std::string_view text, const Pomdp& model) {
 std::vector<Action> parse_actions(std::string_view text, const Pomdp& model) {
   std::vector<Action> actions;
   for (const std::string_view name : split(text, ',')) {
-    actions.emplace_back(element(name, model.actions(), "action"));
+    actions.emplace_back(element_named(name, model.actions(), "action"));
   }
   return actions;
 }

@@ -27,8 +27,8 @@ inline constexpr std::uint64_t kSimulatedStepsPerDraw = 20'000;
 /// kMostBeliefNodes nodes; where that takes rounding, the policy itself is simulated in `model`,
 /// and unless both agree within the simulation's limits and a thousandth of the rewards, all
 /// answers are those of simulations; but not where the simulation did not last until states that
-/// are never left (GainInterval::transient). Same bytes for any number of threads. Throws InvalidArgument
-/// as started() and evaluate_controller() do.
+/// are never left (GainInterval::transient). Same bytes for any number of threads. Throws
+/// InvalidArgument as started() and evaluate_controller() do.
 [[nodiscard]] PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
                                         std::span<const Pomdp> draws = {},
                                         const SimulationOptions& simulation = {},
