@@ -73,8 +73,10 @@ TEST(NoticedStates, FaultsNameLineAndValue) {
     options.noticed = noticed;
     return options;
   };
-  EXPECT_EQ(error_of(kRows, model, with("broken")), "noticed: there is no state 'broken'; there are fine, worn, failed");
-  EXPECT_EQ(error_of(kRows, model, with("failed+")), "noticed: there is no state ''; there are fine, worn, failed");
+  EXPECT_EQ(error_of(kRows, model, with("broken")),
+            "noticed: there is no state 'broken'; there are fine, worn, failed");
+  EXPECT_EQ(error_of(kRows, model, with("failed+")),
+            "noticed: there is no state ''; there are fine, worn, failed");
   LogOptions unused = kNoticed;
   unused.known_states = false;
   EXPECT_THAT(error_of(kRows, model, unused), HasSubstr("noticed: 'failed' is for known states"));
