@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "oas/core/contracts.hpp"
+#include "oas/figures/axis.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/problems/named.hpp"
+#include "oas/report/belief_figure.hpp"
 #include "oas/report/policy_figure.hpp"
 #include "oas/report/transition_figure.hpp"
 #include "support/random_models.hpp"
@@ -55,6 +57,43 @@ TEST(StateGraph, LeavesOutWhatMayBeImpossible) {
   TransitionEstimate unsure = estimate_of(model);
   unsure.lower.assign(values.size(), 0.0);
   EXPECT_LE(count(state_graph_svg(model, unsure, Action{0}), "<path"), count(exact, "<path"));
+}
+
+TEST(DateTicks, AreRoundAndFew) {
+  constexpr double kDay = 86400.0;
+  constexpr double kMarch = 20513.0 * kDay;  // 2026-03-01
+  EXPECT_EQ(date_ticks(kMarch, kMarch + 6.0 * kDay).front().label, "2026-03-01");
+  EXPECT_EQ(date_ticks(kMarch + 1.0, kMarch + 3600.0 * 20).front().label, "03-01 03:00");
+  EXPECT_EQ(date_ticks(-kDay, 0.0).front().label, "12-31 00:00");
+  EXPECT_EQ(date_ticks(kMarch, kMarch).size(), 1U);
+  for (double length = 60.0; length < 1e10; length *= 1.7) {
+    const std::vector<Tick> ticks = date_ticks(kMarch + 17.0, kMarch + 17.0 + length);
+    EXPECT_LE(ticks.size(), 9U) << length;
+    EXPECT_GE(ticks.size(), 1U) << length;
+    for (const Tick& tick : ticks) {
+      EXPECT_GE(tick.value, kMarch + 17.0);
+      EXPECT_LE(tick.value, kMarch + 17.0 + length);
+    }
+  }
+  EXPECT_TRUE(date_ticks(0.0, 1e300).empty());
+}
+
+TEST(BeliefHistory, ShowsTimesWhereThereAreSome) {
+  const Pomdp model = make_problem("corner/wear-repair");
+  const auto states = static_cast<std::size_t>(model.num_states());
+  UnitHistory unit{"pump",
+                   0,
+                   std::vector<Action>(48, Action{0}),
+                   std::vector<double>(49 * states, 1.0 / static_cast<double>(states)),
+                   {},
+                   false};
+  EXPECT_THAT(belief_history_svg(model, {{unit}}), testing::HasSubstr(">20<"));
+  for (int hour = 0; hour < 48; ++hour) unit.times.push_back(20513.0 * 86400.0 + 3600.0 * hour);
+  unit.dates = true;
+  EXPECT_THAT(belief_history_svg(model, {{unit}}), testing::HasSubstr(">03-02 00:00<"));
+  unit.dates = false;
+  for (double& time : unit.times) time = (time - 20513.0 * 86400.0) / 36.0;
+  EXPECT_THAT(belief_history_svg(model, {{unit}}), testing::HasSubstr(">2000<"));
 }
 
 TEST(StateGraph, EndsAtTenStates) {

@@ -4,11 +4,28 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 
 namespace oas {
 
 namespace {
+
+// Seconds since 1970 as "2026-03-01" or "03-01 06:00".
+std::string date_label(double seconds, bool to_the_day) {
+  using namespace std::chrono;
+  const sys_seconds time{std::chrono::seconds(std::llround(seconds))};
+  const sys_days day = floor<days>(time);
+  const year_month_day date(day);
+  const auto month = static_cast<unsigned>(date.month());
+  const auto of_month = static_cast<unsigned>(date.day());
+  if (to_the_day) {
+    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), month, of_month);
+  }
+  const hh_mm_ss<std::chrono::seconds> clock(time - day);
+  return fmt::format("{:02}-{:02} {:02}:{:02}", month, of_month, clock.hours().count(),
+                     clock.minutes().count());
+}
 
 std::string power_of_ten(int exponent) {
   static constexpr std::array<const char*, 10> kDigits = {"⁰", "¹", "²", "³", "⁴",
@@ -43,6 +60,32 @@ std::vector<double> round_ticks(double low, double high) {
   const double first = std::ceil(low / step - 1e-9);
   for (int i = 0; (first + i) * step <= high + 1e-9 * step && i < 20; ++i) {
     ticks.push_back(first + i == 0.0 ? 0.0 : (first + i) * step);
+  }
+  return ticks;
+}
+
+std::vector<Tick> date_ticks(double low, double high) {
+  constexpr double kHour = 3600.0;
+  constexpr double kDay = 24.0 * kHour;
+  constexpr std::array kSteps = {60.0,        300.0,        900.0,        kHour,
+                                 3.0 * kHour, 6.0 * kHour,  12.0 * kHour, kDay,
+                                 2.0 * kDay,  7.0 * kDay,   14.0 * kDay,  28.0 * kDay,
+                                 91.0 * kDay, 182.0 * kDay, 364.0 * kDay};
+  constexpr double kMost = 8.0;
+  if (!(high >= low) || !std::isfinite(high - low) || std::abs(low) > 1e11 ||
+      std::abs(high) > 1e11) {
+    return {};
+  }
+  double step = kSteps.back();
+  for (const double one : kSteps) {
+    if ((high - low) / one > kMost) continue;
+    step = one;
+    break;
+  }
+  while ((high - low) / step > kMost) step *= 2.0;
+  std::vector<Tick> ticks;
+  for (double at = std::ceil(low / step) * step; at <= high; at += step) {
+    ticks.push_back({at, date_label(at, step >= kDay)});
   }
   return ticks;
 }

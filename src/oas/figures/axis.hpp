@@ -16,6 +16,10 @@ struct Tick {
 /// Round numbers (1, 2 or 5 times a power of ten apart) from low to high, about five of them.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high);
 
+/// Round dates from low to high, in seconds since 1970, at most nine of them; labels to the day, or
+/// to the minute where they are less than a day apart.
+[[nodiscard]] std::vector<Tick> date_ticks(double low, double high);
+
 /// One axis: where a value stands between 0 and 1.
 class Axis {
  public:

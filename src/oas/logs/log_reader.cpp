@@ -100,6 +100,7 @@ class LogReader::Impl {
   [[nodiscard]] std::string time_text(double time) const {
     return parser_.time_column().text(time);
   }
+  [[nodiscard]] bool has_dates() const { return parser_.time_column().dates(); }
   [[nodiscard]] long line() const { return parser_.line(); }
   [[nodiscard]] std::size_t rows_read() const { return rows_read_; }
   [[nodiscard]] const std::string& name() const { return parser_.name(); }
@@ -277,6 +278,7 @@ bool LogReader::has_state() const { return impl_->has(LogColumn::state); }
 bool LogReader::has_time() const { return impl_->has(LogColumn::time); }
 bool LogReader::has_likelihood() const { return impl_->has(LogColumn::likelihood); }
 std::string LogReader::time_text(double time) const { return impl_->time_text(time); }
+bool LogReader::has_dates() const { return impl_->has_dates(); }
 long LogReader::line_of(std::size_t row) const { return impl_->line_of(row); }
 std::size_t LogReader::file_of(std::size_t row) const { return impl_->file_of(row); }
 long LogReader::line() const { return impl_->line(); }

@@ -147,8 +147,10 @@ class LogReader {
   [[nodiscard]] bool has_state() const;
   [[nodiscard]] bool has_time() const;
   [[nodiscard]] bool has_likelihood() const;  ///< the log brings likelihoods, no readings
-  /// A time of the column `time` as people write it.
+  /// A time of the column `time` as people write it; and whether these are dates. Once rows were
+  /// read.
   [[nodiscard]] std::string time_text(double time) const;
+  [[nodiscard]] bool has_dates() const;
 
   /// The line of a row of the last block in its file, and which of the log's files that is.
   [[nodiscard]] long line_of(std::size_t row) const;

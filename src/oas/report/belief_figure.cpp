@@ -116,14 +116,41 @@ class History {
     }
   }
   void draw_steps(Svg& svg, double top) const {
-    const auto first = static_cast<double>(unit_.first_step);
-    const auto times = static_cast<double>(unit_.smoothed.size() / states_);
-    for (const double step : round_ticks(first, first + times)) {
-      const double x = kLeft + (kWidth - kLeft - kRight) * (step - first) / times;
+    const auto steps = static_cast<double>(unit_.smoothed.size() / states_);
+    for (const Tick& tick : ticks()) {
+      const double x = kLeft + (kWidth - kLeft - kRight) * tick.value / steps;
       if (x < kLeft || x > kWidth - kRight) continue;
       svg.rule({x, top - 4.0}, {x, top}, true);
-      svg.label({x, top + 12.0}, fmt::format("{:g}", step), "middle", 11);
+      svg.label({x, top + 12.0}, tick.label, "middle", 11);
     }
+  }
+  // In steps from the first one; labelled with times where there are some.
+  [[nodiscard]] std::vector<Tick> ticks() const {
+    std::vector<Tick> ticks;
+    if (unit_.times.empty()) {
+      const auto first = static_cast<double>(unit_.first_step);
+      const auto steps = static_cast<double>(unit_.smoothed.size() / states_);
+      for (const double step : round_ticks(first, first + steps)) {
+        ticks.push_back({step - first, fmt::format("{:g}", step)});
+      }
+      return ticks;
+    }
+    if (unit_.dates) {
+      ticks = date_ticks(unit_.times.front(), unit_.times.back());
+    } else {
+      for (const double time : round_ticks(unit_.times.front(), unit_.times.back())) {
+        ticks.push_back({time, fmt::format("{:g}", time)});
+      }
+    }
+    for (Tick& tick : ticks) tick.value = step_at(tick.value);
+    return ticks;
+  }
+  // Between rows that are not equally far apart, too.
+  [[nodiscard]] double step_at(double time) const {
+    const auto after = std::lower_bound(unit_.times.begin(), unit_.times.end(), time);
+    const auto step = static_cast<double>(after - unit_.times.begin());
+    if (after == unit_.times.begin() || after == unit_.times.end()) return step;
+    return step - (*after - time) / (*after - *(after - 1));
   }
 
   const UnitHistory& unit_;

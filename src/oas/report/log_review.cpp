@@ -132,8 +132,9 @@ LogReview review_log(const AnyModel& model, const OneLog& log, std::span<const s
     review.units += !run.goes_on();
     if (residuals) residuals->add(run);
     if (places) add_places(chain, run, *places);
-    UnitHistory history{run.unit, run.first_step, run.actions,
-                        smoothed_states(chain, run, finite, review.impossible)};
+    UnitHistory history{run.unit,    run.first_step,
+                        run.actions, smoothed_states(chain, run, finite, review.impossible),
+                        run.times,   reader.has_dates()};
     const auto asked = std::find(units.begin(), units.end(), run.unit);
     if (asked != units.end()) {
       review.histories[static_cast<std::size_t>(asked - units.begin())] = std::move(history);

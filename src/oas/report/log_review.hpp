@@ -20,6 +20,8 @@ struct UnitHistory {
   std::int64_t first_step = 0;
   std::vector<Action> actions;
   std::vector<double> smoothed;  ///< [t][s]: P(s_t | all rows), one time more than rows
+  std::vector<double> times;     ///< of the rows; empty: the log has none
+  bool dates = false;            ///< times are seconds since 1970
 };
 
 /// How often an action showed an observation, and how often that was to be expected from the rows
