@@ -8,6 +8,7 @@
 #include <span>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/diagnosis/label_error.hpp"
 
 namespace oas {
 
@@ -110,24 +111,15 @@ class Diagnosing {
     if (ranks) out_.reading_fit = ranks->finish(error_of_labels());
     return tally;
   }
-  // Rows with readings and labelled rows are two samples of the same densities. A mean over N rows
-  // has the variance 1/N, and the densities' error adds Σ_s w_s²/L_s, with w_s the share of the
-  // rows in state s and L_s its labelled rows; these are taken as equally many in all states. A
-  // parametric fit knows more: the test errs on the side of silence.
   [[nodiscard]] double error_of_labels() const {
-    const double labels = std::get<ContinuousPomdp>(log_.model).density_draws().labelled_rows;
-    if (!(labels > 0.0) || out_.fitted.visits.empty()) return 1.0;
     const auto states = static_cast<std::size_t>(chain_of(log_.model).num_states());
     std::vector<double> visits(states, 0.0);
     for (std::size_t i = 0; i < out_.fitted.visits.size(); ++i) {
       visits[i % states] += out_.fitted.visits[i];
     }
-    const double all = std::accumulate(visits.begin(), visits.end(), 0.0);
-    if (!(all > 0.0)) return 1.0;
-    double squares = 0.0;
-    for (const double one : visits) squares += one * one / (all * all);
-    const auto rows = static_cast<double>(out_.rows - out_.missing);
-    return 1.0 + rows / labels * std::max(1.0, squares * static_cast<double>(states));
+    return label_widening(static_cast<double>(out_.rows - out_.missing),
+                          std::get<ContinuousPomdp>(log_.model).density_draws().labelled_rows,
+                          visits);
   }
   [[nodiscard]] bool is_run_start(std::size_t row) const {
     return std::binary_search(log_.rows.run_starts.begin(), log_.rows.run_starts.end(), row);

@@ -147,7 +147,7 @@ LogReview review_log(const AnyModel& model, const OneLog& log, std::span<const s
   });
   std::erase_if(review.histories, [](const UnitHistory& unit) { return unit.actions.empty(); });
   if (residuals) review.residuals = residuals->take();
-  if (places) review.places = places->take();
+  if (places) review.places = places->take(real->density_draws().labelled_rows);
   return review;
 }
 

@@ -6,6 +6,8 @@
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 
+#include "oas/estimation/diagnosis/label_error.hpp"
+
 namespace oas {
 
 namespace {
@@ -21,13 +23,14 @@ double shift_score(const ReadingPlaces& places) {
   for (std::size_t bin = 0; bin < places.counts.size(); ++bin) {
     sum += places.counts[bin] * ((static_cast<double>(bin) + 0.5) / bins - 0.5);
   }
-  return sum * std::sqrt(12.0 / places.rows);
+  return sum * std::sqrt(12.0 / (places.rows * places.widening));
 }
 
 double ends_score(const ReadingPlaces& places) {
   const double share = 2.0 / static_cast<double>(places.counts.size());
   const double seen = places.counts.front() + places.counts.back();
-  return (seen - share * places.rows) / std::sqrt(places.rows * share * (1.0 - share));
+  return (seen - share * places.rows) /
+         std::sqrt(places.widening * places.rows * share * (1.0 - share));
 }
 
 }  // namespace
@@ -35,8 +38,12 @@ double ends_score(const ReadingPlaces& places) {
 PlaceBand place_band(const ReadingPlaces& places, std::size_t bars) {
   const boost::math::binomial law(places.rows, 1.0 / static_cast<double>(places.counts.size()));
   const double tail = 0.5 * kBandLevel / static_cast<double>(bars);
-  return {boost::math::quantile(law, tail),
-          boost::math::quantile(boost::math::complement(law, tail))};
+  const double wider = std::sqrt(places.widening);
+  const auto widened = [&](double count) {
+    return std::max(0.0, places.expected() + wider * (count - places.expected()));
+  };
+  return {widened(boost::math::quantile(law, tail)),
+          widened(boost::math::quantile(boost::math::complement(law, tail)))};
 }
 
 std::string misfit_words(const ReadingPlaces& places, std::size_t bars) {
@@ -59,7 +66,7 @@ std::string misfit_words(const ReadingPlaces& places, std::size_t bars) {
 }
 
 PlaceTally::PlaceTally(const DensitySensors& sensors, const std::vector<std::string>& names)
-    : sensors_(sensors) {
+    : sensors_(sensors), visits_(static_cast<std::size_t>(sensors.num_states()), 0.0) {
   const auto components = static_cast<std::size_t>(sensors.dimension());
   for (std::size_t i = 0; i < components; ++i) {
     ReadingPlaces one;
@@ -73,6 +80,7 @@ PlaceTally::PlaceTally(const DensitySensors& sensors, const std::vector<std::str
 
 void PlaceTally::add(Action action, std::span<const double> state,
                      std::span<const double> reading) {
+  for (std::size_t s = 0; s < visits_.size(); ++s) visits_[s] += state[s];
   for (std::size_t i = 0; i < reading.size(); ++i) {
     const double x = reading[i];
     if (std::isnan(x)) continue;
@@ -107,8 +115,11 @@ void PlaceTally::spread(ReadingPlaces& places, double from, double to) const {
   }
 }
 
-std::vector<ReadingPlaces> PlaceTally::take() {
+std::vector<ReadingPlaces> PlaceTally::take(double labelled_rows) {
   std::erase_if(places_, [](const ReadingPlaces& one) { return one.rows == 0.0; });
+  for (ReadingPlaces& one : places_) {
+    one.widening = label_widening(one.rows, labelled_rows, visits_);
+  }
   return std::move(places_);
 }
 

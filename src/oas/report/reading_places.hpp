@@ -15,6 +15,7 @@ struct ReadingPlaces {
   std::string name;
   std::vector<double> counts;  ///< [bin]; a count is spread over F(x-1) … F(x)
   double rows = 0.0;
+  double widening = 1.0;  ///< of variances: see label_widening()
 
   [[nodiscard]] double expected() const { return rows / static_cast<double>(counts.size()); }
 };
@@ -45,14 +46,16 @@ class PlaceTally {
 
   /// A reading, NaN where a component was not seen, after this action from a state of this law.
   void add(Action action, std::span<const double> state, std::span<const double> reading);
-  /// Components that were seen.
-  [[nodiscard]] std::vector<ReadingPlaces> take();
+  /// Components that were seen. `labelled_rows`: that the densities were fitted to; 0: they are
+  /// exact.
+  [[nodiscard]] std::vector<ReadingPlaces> take(double labelled_rows = 0.0);
 
  private:
   void spread(ReadingPlaces& places, double from, double to) const;
 
   const DensitySensors& sensors_;
   std::vector<ReadingPlaces> places_;
+  std::vector<double> visits_;  // [state]: expected
 };
 
 }  // namespace oas

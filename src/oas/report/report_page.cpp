@@ -241,7 +241,10 @@ class Page {
         reading_places_svg(places),
         "Where each reading fell within what the rows before let expect: far left, lower than "
         "nearly all that was predicted; far right, higher. Bars of one height (the line) where the "
-        "model is right; all of them stay in the grey band in 95 of 100 logs then.");
+        "model is right; all of them stay in the grey band in 95 of 100 logs then" +
+            std::string(places.front().widening > 1.0
+                            ? ", densities being known from labelled rows only."
+                            : "."));
     return section("fit", "Does the model fit?", text);
   }
 
