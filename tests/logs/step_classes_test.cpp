@@ -267,6 +267,9 @@ TEST(StepClasses, FaultsOfALogNameLineAndTimes) {
   EXPECT_THAT(fault("7,p,wait,low\n0,p,wait,low\n", options), HasSubstr("is earlier than"));
   EXPECT_THAT(fault("0,p,wait@day,low\n", options),
               HasSubstr("log.csv:2:3: unknown action 'wait@day'; known are 'wait', 'repair'"));
+  EXPECT_THAT(error_of("action,observation\nwait,low\n", model, {}),
+              HasSubstr("unknown action 'wait'; known are 'wait@"));
+  EXPECT_THAT(error_of("action,observation\nwait,low\n", model, {}), HasSubstr("--step-classes"));
   EXPECT_THAT(fault("0,p,0,low\n", options), HasSubstr("log.csv:2:3: action '0' is an index"));
   EXPECT_THAT(fault("2026-03-01,p,wait,low\n2026-03-02,p,wait,low\n", options),
               HasSubstr("log.csv:3:1: the times are dates, so that the step needs a unit"));

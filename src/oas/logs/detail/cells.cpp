@@ -111,9 +111,16 @@ std::int32_t LabelColumn::index_of(std::string_view text, bool is_index) const {
   OAS_REQUIRE(!names_.empty(), "{} {} is no index from 0 to {}, and the model has no {} names",
               kind_, shown(text), size_ - 1, kind_);
   const auto found = by_name_.find(text);
-  OAS_REQUIRE(found != by_name_.end(), "unknown {} {}; known are {}", kind_, shown(text),
-              known_names());
+  OAS_REQUIRE(
+      found != by_name_.end(), "unknown {} {}; known are {}{}", kind_, shown(text), known_names(),
+      has_classes(text) ? ". Those with @ are of classes of steps: see --step-classes" : "");
   return found->second;
+}
+
+bool LabelColumn::has_classes(std::string_view text) const {
+  return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+    return name.size() > text.size() && name.starts_with(text) && name[text.size()] == '@';
+  });
 }
 
 void LabelColumn::set_mode(Mode mode, std::string_view text, long line) {

@@ -65,6 +65,8 @@ class LabelColumn {
   std::int32_t index_of(std::string_view text, bool is_index) const;
   void set_mode(Mode mode, std::string_view text, long line);
   [[nodiscard]] std::string known_names() const;
+  /// Whether names go on where the text ends: "wait@day" for "wait".
+  [[nodiscard]] bool has_classes(std::string_view text) const;
 
   std::string kind_;
   bool may_be_empty_;
