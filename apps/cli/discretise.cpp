@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/core/parallel.hpp"
 #include "oas/jobs/log_cells.hpp"
 #include "oas/logs/log_files.hpp"
 #include "oas/logs/log_writer.hpp"
@@ -66,12 +67,31 @@ Pomdp make_finite(const DiscretiseArguments& options, const ContinuousPomdp& mod
   return discretise(model, cells, [&] { progress.add(1); });
 }
 
-void write_model_and_cells(const DiscretiseArguments& options, const Pomdp& finite,
-                           const Cells& cells) {
+// Whether the draws of T were made under each of the densities that labelled rows allow.
+bool has_draws_under_densities(const Json& estimate, const ContinuousPomdp& model) {
+  const std::size_t densities = model.density_draws().draws.size();
+  return densities > 0 && estimate.contains("labelled_rows") && estimate.contains("draws") &&
+         estimate["draws"].size() % densities == 0;
+}
+
+// The cells under each of these densities go with the draws.
+void write_model_and_cells(const DiscretiseArguments& options, const ContinuousPomdp& model,
+                           const Pomdp& finite, const Cells& cells) {
   Json document = model_to_json(finite);
   document["cells"] = cells_to_json(cells);
-  if (const Json estimate = estimate_beside(options.model); !estimate.is_null()) {
-    document["estimate"] = estimate;
+  if (Json estimate = estimate_beside(options.model); !estimate.is_null()) {
+    if (has_draws_under_densities(estimate, model)) {
+      const std::size_t densities = model.density_draws().draws.size();
+      Progress progress(options.common, "draws of the sensors in cells",
+                        static_cast<std::int64_t>(densities));
+      std::vector<Json> drawn(densities);
+      parallel_for(densities, options.common.parallelism(), [&](std::size_t k) {
+        drawn[k] = model_to_json(discretise(model.with_draw(k), cells))["observation"];
+      });
+      estimate["sensor_draws"] = drawn;
+      progress.add(static_cast<std::int64_t>(densities));
+    }
+    document["estimate"] = std::move(estimate);
   }
   write_text_file(options.output, dump_json(document));
 }
@@ -108,7 +128,7 @@ void run_discretise(const DiscretiseArguments& options) {
   if (!model.density_draws().draws.empty() && !options.output.empty()) {
     warn(options.common,
          fmt::format("{}: its densities were calibrated on labelled rows; the cells take them as "
-                     "exact, so that error bars of estimates with them are too small",
+                     "exact, so that error bars of new estimates with them are too small",
                      options.model));
   }
   const Cells cells = choose_cells(options, model);
@@ -116,7 +136,7 @@ void run_discretise(const DiscretiseArguments& options) {
   const SensorReport sensors = analyse_sensors(finite.sensors());
   std::int64_t rows = 0;
   if (!options.logs.empty()) rows = write_log(options, model, finite, cells);
-  if (!options.output.empty()) write_model_and_cells(options, finite, cells);
+  if (!options.output.empty()) write_model_and_cells(options, model, finite, cells);
   if (options.common.json) {
     print_json(options.common, {{"cells", cells.num_cells()},
                                 {"splits", cells.splits()},

@@ -15,6 +15,8 @@ std::optional<TransitionEstimate> estimate_in(const std::string& name) {
 }
 
 std::string DrawnModels::what() const {
+  if (drawn_sensors)
+    return drawn_rewards ? "dynamics, sensors and rewards" : "dynamics and sensors";
   return drawn_rewards ? "dynamics and rewards" : "dynamics";
 }
 
@@ -24,7 +26,8 @@ DrawnModels draws_in(const std::string& name, const Pomdp& model) {
   DrawnModels result{drawn_models(model, *estimate),
                      {},
                      !estimate->reward.empty(),
-                     !estimate->reward_draws.empty()};
+                     !estimate->reward_draws.empty(),
+                     !estimate->sensor_draws.empty()};
   if (result.models.empty()) return result;
   for (const TransitionModel& transition : extreme_dynamics(*estimate)) {
     result.extremes.push_back(model.with_transition(transition));

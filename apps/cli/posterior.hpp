@@ -20,6 +20,7 @@ struct DrawnModels {
   std::vector<Pomdp> extremes;
   bool learned_rewards = false;  ///< from the log
   bool drawn_rewards = false;    ///< the models have rewards of their own
+  bool drawn_sensors = false;    ///< and sensors
 
   /// "dynamics and rewards": what differs between the models.
   [[nodiscard]] std::string what() const;

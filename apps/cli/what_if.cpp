@@ -199,9 +199,11 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
                   question.name) +
       table_of(answers, model, question.confidence) + remarks_on(answers);
   if (!draws.empty()) {
-    text += fmt::format(
-        "\n[ ]: {:g} % of {} {} drawn from the posterior\n", 100.0 * question.confidence,
-        draws.size(), drawn.drawn_rewards ? "models, dynamics and rewards," : "transition models");
+    text += fmt::format("\n[ ]: {:g} % of {} {} drawn from the posterior\n",
+                        100.0 * question.confidence, draws.size(),
+                        drawn.drawn_rewards || drawn.drawn_sensors
+                            ? fmt::format("models, {},", drawn.what())
+                            : "transition models");
   }
   print(common, text);
 }

@@ -38,7 +38,8 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
                joint_region, error_bars, resamples, num_batches, draws, pairs, alpha, visits,
                clipped, flagged, warnings, rows, runs, missing, log_likelihood, fit_p_value,
                effective_rows, unknown_start, sensors, labelled_rows, reward, reward_standard_error,
-               reward_draws, structure, passes] = written;  // a new field does not compile
+               reward_draws, sensor_draws, structure, passes] =
+      written;  // a new field does not compile
   EXPECT_EQ(read.estimator, estimator);
   EXPECT_EQ(read.status, status);
   EXPECT_EQ(read.transition, transition);
@@ -76,6 +77,7 @@ void expect_same(const TransitionEstimate& read, const TransitionEstimate& writt
   EXPECT_TRUE(same(read.reward, reward));
   EXPECT_TRUE(same(read.reward_standard_error, reward_standard_error));
   EXPECT_TRUE(same(read.reward_draws, reward_draws));
+  EXPECT_TRUE(same(read.sensor_draws, sensor_draws));
   EXPECT_EQ(read.structure, structure);
   EXPECT_EQ(read.passes, passes);
 }
@@ -231,6 +233,41 @@ TEST_F(EstimateFile, WithLearnedRewards) {
   json["estimate"]["reward_draws"].erase(0);
   EXPECT_THAT([&] { static_cast<void>(parse_estimate(json.dump(), "cut.json")); },
               testing::ThrowsMessage<ParseError>(testing::HasSubstr("$.estimate.reward_draws")));
+}
+
+// Of a finite model that was made of uncertain densities: a block of draws for each.
+TEST_F(EstimateFile, WithDrawsOfSensors) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    const Pomdp model = finite(timing);
+    TransitionEstimate drawn = round_trip(model, "gibbs");
+    const std::vector<Pomdp> as_known = drawn_models(model, drawn);
+    const auto values = model.sensors().values();
+    drawn.sensor_draws.assign(values.begin(), values.end());
+    const auto width = static_cast<std::size_t>(model.num_observations());
+    for (std::size_t i = 0; i < values.size(); ++i) {  // rows turned by one
+      drawn.sensor_draws.push_back(values[i / width * width + (i + 1) % width]);
+    }
+    write_estimate(path_, model, drawn);
+    const EstimateDocument read = read_estimate(path_);
+    expect_same(*read.estimate, drawn);
+    const std::vector<Pomdp> models = drawn_models(model, *read.estimate);
+    ASSERT_EQ(models.size(), as_known.size());
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      EXPECT_EQ(models[i].transition(), as_known[i].transition());
+      const bool second = 2 * i >= models.size();
+      EXPECT_EQ(models[i].sensors() == model.sensors(), !second) << i;
+      EXPECT_EQ(models[i].sensors()(Action{0}, State{0}, Observation{0}),
+                second ? values[1] : values[0]);
+    }
+    nlohmann::ordered_json json = parse_json(test::slurp(path_), path_);
+    json["estimate"]["draws"].erase(0);
+    EXPECT_THAT([&] { static_cast<void>(parse_estimate(json.dump(), "cut.json")); },
+                testing::ThrowsMessage<ParseError>(testing::HasSubstr("$.estimate.sensor_draws")));
+    json = parse_json(test::slurp(path_), path_);
+    json["estimate"]["sensor_draws"][1][0][0][0] = 7.0;
+    EXPECT_THAT([&] { static_cast<void>(parse_estimate(json.dump(), "bad.json")); },
+                testing::ThrowsMessage<ParseError>(testing::HasSubstr("sensor_draws[1]")));
+  }
 }
 
 // What older versions did not write is as in a fresh estimate; what is wrong is named.

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "oas/core/files.hpp"
@@ -94,6 +96,16 @@ Json determined_rows(const Pomdp& model, const TransitionEstimate& estimate) {
   return table;
 }
 
+Json sensor_draws_to_json(const Pomdp& model, const std::vector<double>& draws) {
+  const int s = model.num_states();
+  const int o = model.num_observations();
+  const std::size_t matrix = static_cast<std::size_t>(s) * static_cast<std::size_t>(o);
+  const std::size_t all = static_cast<std::size_t>(model.num_actions()) * matrix;
+  return list_of(draws, all, [&](const auto& draw) {
+    return list_of(draw, matrix, [&](const auto& one) { return table2(one, s, o); });
+  });
+}
+
 Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
   const int s = model.num_states();
   const int a = model.num_actions();
@@ -142,6 +154,9 @@ Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
     if (!estimate.reward_draws.empty()) {
       about["reward_draws"] = list_of(estimate.reward_draws, rows,
                                       [&](const auto& draw) { return table2(draw, a, s); });
+    }
+    if (!estimate.sensor_draws.empty()) {
+      about["sensor_draws"] = sensor_draws_to_json(model, estimate.sensor_draws);
     }
   }
   return about;
@@ -244,14 +259,15 @@ std::vector<std::int64_t> pairs_from_json(const JsonView& json, int actions) {
   return pairs;
 }
 
-std::vector<double> draws_from_json(const JsonView& json, const Pomdp& model) {
-  const std::array<int, 3> extents = {model.num_actions(), model.num_states(), model.num_states()};
+// Arrays of one shape, one after the other; `check` throws on one that cannot be.
+std::vector<double> draws_from_json(const JsonView& json, std::span<const int> extents,
+                                    const std::function<void(const std::vector<double>&)>& check) {
   std::vector<double> draws;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const std::vector<double> draw = json.at(i).as_array(extents);
     draws.insert(draws.end(), draw.begin(), draw.end());
     try {
-      static_cast<void>(TransitionModel(extents[1], extents[0], draw, "draw"));
+      check(draw);
     } catch (const InvalidArgument& error) {
       json.at(i).fail(error.what());
     }
@@ -259,16 +275,33 @@ std::vector<double> draws_from_json(const JsonView& json, const Pomdp& model) {
   return draws;
 }
 
-std::vector<double> reward_draws_from_json(const JsonView& json, const Pomdp& model,
-                                           std::size_t draws) {
-  require_size(json, static_cast<int>(draws));
-  const std::array<int, 2> extents = {model.num_actions(), model.num_states()};
-  std::vector<double> rewards;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::vector<double> draw = json.at(i).as_array(extents);
-    rewards.insert(rewards.end(), draw.begin(), draw.end());
+void read_draws(const JsonView& about, const Pomdp& model, TransitionEstimate& estimate) {
+  const int s = model.num_states();
+  const int a = model.num_actions();
+  const int o = model.num_observations();
+  const std::size_t draws = about.has("draws") ? about.at("draws").size() : 0;
+  if (about.has("draws")) {
+    estimate.draws = draws_from_json(about.at("draws"), std::array{a, s, s},
+                                     [&](const std::vector<double>& draw) {
+                                       static_cast<void>(TransitionModel(s, a, draw, "draw"));
+                                     });
   }
-  return rewards;
+  if (about.has("reward_draws")) {
+    const JsonView json = about.at("reward_draws");
+    require_size(json, static_cast<int>(draws));
+    estimate.reward_draws = draws_from_json(json, std::array{a, s}, [](const auto&) {});
+  }
+  if (about.has("sensor_draws")) {
+    const JsonView json = about.at("sensor_draws");
+    if (json.size() == 0 || draws % json.size() != 0) {
+      json.fail(fmt::format("{} sensors for {} draws: each must be that of equally many",
+                            json.size(), draws));
+    }
+    estimate.sensor_draws =
+        draws_from_json(json, std::array{a, s, o}, [&](const std::vector<double>& draw) {
+          static_cast<void>(ObservationModel(s, a, o, draw));
+        });
+  }
 }
 
 EstimateStatus status_from(const JsonView& json) {
@@ -288,11 +321,7 @@ void read_error_bars(const JsonView& about, const Pomdp& model, TransitionEstima
   read.by_entry("standard_error", estimate.standard_error);
   read.by_entry("lower", estimate.lower);
   read.by_entry("upper", estimate.upper);
-  if (about.has("draws")) estimate.draws = draws_from_json(about.at("draws"), model);
-  if (about.has("reward_draws")) {
-    const std::size_t draws = about.has("draws") ? about.at("draws").size() : 0;
-    estimate.reward_draws = reward_draws_from_json(about.at("reward_draws"), model, draws);
-  }
+  read_draws(about, model, estimate);
   if (!about.has("simultaneous")) return;
   estimate.row_region = region_from_json(about.at("simultaneous").at("row"), model);
   estimate.joint_region = region_from_json(about.at("simultaneous").at("all"), model);

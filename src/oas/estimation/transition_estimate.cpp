@@ -11,6 +11,19 @@ namespace {
 
 constexpr double kPoorError = 0.1;
 
+// One for each block of draws.
+std::vector<ObservationModel> drawn_sensors(const Pomdp& model,
+                                            const TransitionEstimate& estimate) {
+  std::vector<ObservationModel> sensors;
+  const std::size_t size = model.sensors().values().size();
+  for (std::size_t first = 0; first < estimate.sensor_draws.size(); first += size) {
+    const auto begin = estimate.sensor_draws.begin() + static_cast<std::ptrdiff_t>(first);
+    sensors.emplace_back(model.num_states(), model.num_actions(), model.num_observations(),
+                         std::vector(begin, begin + static_cast<std::ptrdiff_t>(size)));
+  }
+  return sensors;
+}
+
 }  // namespace
 
 std::string TransitionEstimate::brief() const {
@@ -61,9 +74,15 @@ std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimat
 std::vector<Pomdp> drawn_models(const Pomdp& model, const TransitionEstimate& estimate) {
   std::vector<Pomdp> models;
   auto rewards = estimate.reward_draws.begin();
-  for (TransitionModel& transition : drawn_transitions(estimate)) {
+  std::vector<TransitionModel> transitions = drawn_transitions(estimate);
+  const std::vector<ObservationModel> sensors = drawn_sensors(model, estimate);
+  for (std::size_t i = 0; i < transitions.size(); ++i) {
     PomdpParts parts = model.parts();
-    parts.transition = std::move(transition);
+    parts.transition = std::move(transitions[i]);
+    if (!sensors.empty()) {
+      parts.sensors = sensors[i * sensors.size() / transitions.size()];
+      if (model.reading_first() && model.first_is_common()) parts.first_observation.reset();
+    }
     if (!estimate.reward_draws.empty()) {
       const auto next = rewards + model.num_actions() * model.num_states();
       parts.reward = Reward::by_action_state({rewards, next});

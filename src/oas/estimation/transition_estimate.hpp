@@ -84,6 +84,9 @@ struct TransitionEstimate {
   std::vector<double> reward_standard_error;
   /// [draw][a][s]: mean rewards drawn with each of `draws`. Empty: there are none of either.
   std::vector<double> reward_draws;
+  /// [block][a][s][o]: where a finite model was made of uncertain densities, the sensors under
+  /// which each of so many equal blocks of `draws` was drawn. Empty: all under the model's.
+  std::vector<double> sensor_draws;
   std::string structure;  ///< what was known of T beforehand; empty: nothing
   int passes = 0;         ///< over the rows, those for error bars included
 
@@ -101,8 +104,8 @@ struct TransitionEstimate {
 /// The transition models drawn from the posterior; none where the estimator draws none.
 [[nodiscard]] std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimate);
 
-/// `model` with each of these in turn and, where rewards were learned with them, with the rewards
-/// that were drawn with it: what the log leaves possible.
+/// `model` with each of these in turn and, where rewards were learned with them or sensors were
+/// uncertain, with the rewards and sensors that were drawn with it: what the log leaves possible.
 [[nodiscard]] std::vector<Pomdp> drawn_models(const Pomdp& model,
                                               const TransitionEstimate& estimate);
 

@@ -19,18 +19,25 @@ constexpr std::size_t kFewestDraws = 20;
 // Ranks, among the draws that choose, of those that are planned for; the first is the worst.
 constexpr std::array<double, 5> kRanks = {0.0, 0.1, 0.25, 0.5, 0.75};
 
-// The chosen draws with their mean dynamics and, where rewards r(a,s) were drawn, mean rewards.
+// The chosen draws with their mean dynamics and, where sensors and rewards r(a,s) were drawn, the
+// means of these.
 Pomdp mean_of(std::span<const Pomdp> draws, std::span<const std::size_t> chosen) {
   PomdpParts parts = draws[chosen.front()].parts();
   std::vector<double> values(parts.transition->values().size(), 0.0);
+  std::vector<double> sensors(parts.sensors.values().size(), 0.0);
   std::vector<double> rewards(parts.reward.values().size(), 0.0);
   const auto share = 1.0 / static_cast<double>(chosen.size());
+  bool drawn_sensors = false;
   bool drawn_rewards = false;
   for (const std::size_t i : chosen) {
     const Pomdp& draw = draws[i];
     for (std::size_t e = 0; e < values.size(); ++e) {
       values[e] += draw.transition().values()[e] * share;
     }
+    for (std::size_t e = 0; e < sensors.size(); ++e) {
+      sensors[e] += draw.sensors().values()[e] * share;
+    }
+    drawn_sensors = drawn_sensors || !(draw.sensors() == parts.sensors);
     drawn_rewards = drawn_rewards || !(draw.reward() == parts.reward);
     if (draw.reward().kind() != Reward::Kind::by_action_state) continue;
     for (std::size_t r = 0; r < rewards.size(); ++r)
@@ -38,6 +45,12 @@ Pomdp mean_of(std::span<const Pomdp> draws, std::span<const std::size_t> chosen)
   }
   parts.transition = TransitionModel(parts.transition->num_states(),
                                      parts.transition->num_actions(), std::move(values));
+  if (drawn_sensors) {
+    const Pomdp& one = draws[chosen.front()];
+    parts.sensors = ObservationModel(one.num_states(), one.num_actions(), one.num_observations(),
+                                     std::move(sensors));
+    if (one.reading_first() && one.first_is_common()) parts.first_observation.reset();
+  }
   if (drawn_rewards) parts.reward = Reward::by_action_state(std::move(rewards));
   return Pomdp(std::move(parts));
 }
