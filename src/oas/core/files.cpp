@@ -120,6 +120,15 @@ void AtomicFile::commit() {
   }
 }
 
+void sync_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const int descriptor =
+      open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
 void write_text_file(const std::string& path, std::string_view text) {
   AtomicFile file(path);
   file.write(text);

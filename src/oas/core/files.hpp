@@ -46,6 +46,9 @@ class AtomicFile {
   std::FILE* file_ = nullptr;
 };
 
+/// Makes a file's new name last through a power cut. Where the system cannot, nothing happens.
+void sync_folder_of(const std::string& path);
+
 /// Writes `text` to `path` through an AtomicFile.
 void write_text_file(const std::string& path, std::string_view text);
 

@@ -6,6 +6,7 @@
 
 #include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/fingerprint.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/model/continuous_json.hpp"
 
@@ -17,24 +18,7 @@ constexpr std::string_view kMagic = "oas-evidence";
 constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kPartsAtOnce = 64;
 
-// FNV-1a over all that must be the same for evidence to be put together.
-class Fingerprint {
- public:
-  template <class T>
-  void add(const T& value) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    for (std::size_t i = 0; i < sizeof(T); ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  template <class Range>
-  void add_all(const Range& values) {
-    for (const auto& value : values) add(value);
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
-
+// Of all that must be the same for evidence to be put together.
 std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& options) {
   Fingerprint print;
   const auto* finite = std::get_if<Pomdp>(&model);
