@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <span>
 #include <sstream>
 #include <string>
@@ -86,6 +87,9 @@ int main(int argc, char** argv) {
   } catch (const oas::InvalidArgument& error) {
     oas::cli::say(fmt::format("oas: {}\n", error.what()));
     return oas::cli::kBadInput;
+  } catch (const std::bad_alloc&) {
+    oas::cli::say("oas: there is not enough memory for this\n");
+    return oas::cli::kFailed;
   } catch (const std::exception& error) {
     oas::cli::say(fmt::format("oas: {}\n", error.what()));
     return oas::cli::kFailed;

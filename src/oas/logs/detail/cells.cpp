@@ -70,6 +70,12 @@ std::string shown(std::string_view value) {
   return text;
 }
 
+void check_name_size(std::string_view name, std::string_view kind) {
+  OAS_REQUIRE(name.size() <= kMostBytesOfName,
+              "the name of a {} has {} bytes, more than the limit of {}: {}", kind, name.size(),
+              kMostBytesOfName, shown(name));
+}
+
 LabelColumn::LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty,
                          bool names_only)
     : kind_(kind),
@@ -170,6 +176,7 @@ void NumberColumn::remember(std::string_view text, double value) {
 }
 
 void RunColumn::start(std::string_view text) {
+  check_name_size(text, "run");
   if (together_ && !names_.add(text)) {
     throw RunComesBack(
         fmt::format("run {} comes back after run {} began", shown(text), shown(last_)));
