@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <span>
 #include <sstream>
@@ -86,6 +87,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const oas::InvalidArgument& error) {
     oas::cli::say(fmt::format("oas: {}\n", error.what()));
+    return oas::cli::kBadInput;
+  } catch (const std::filesystem::filesystem_error& error) {  // links in a circle, no right to look
+    oas::cli::say(fmt::format("oas: {}: {}\n", error.path1().string(), error.code().message()));
     return oas::cli::kBadInput;
   } catch (const std::bad_alloc&) {
     oas::cli::say("oas: there is not enough memory for this\n");

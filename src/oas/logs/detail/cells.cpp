@@ -158,6 +158,12 @@ double NumberColumn::read_text(const char*& position) {
 void NumberColumn::check_range(double value, std::string_view text) const {
   if (range_ == Range::probability) {
     OAS_REQUIRE(value > 0.0 && value <= 1.0, "{} {} is not in (0, 1]", name_, shown(text));
+    // Its fourth power enters error bars.
+    constexpr double kLeast = 1e-30;
+    OAS_REQUIRE(value >= kLeast,
+                "{} {} is smaller than {:g}: rows are weighted by 1/{}, and such weights cannot be "
+                "summed up",
+                name_, shown(text), kLeast, name_);
   }
   OAS_REQUIRE(std::isfinite(value), "{} {} is not finite", name_, shown(text));
 }
