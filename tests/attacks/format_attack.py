@@ -6,7 +6,7 @@ import unittest
 
 from attack import AttackCase
 
-TRIES = 30
+TRIES = 12
 TAILS = (b"\0", b"\0garbage", b"garbage", b"{}", b"<a/>", b"\x1a", b" \n\0 \n", b"]", b"//c", b"&",
          b"text", b"\xff\xfe", b"\x1b[31m")
 

@@ -1,11 +1,13 @@
 #include "oas/core/files.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -34,7 +36,16 @@ mode_t default_mode() {
   return 0666 & ~mask;
 }
 
-// mkstemp makes private files.
+// For names only; what is computed draws from Rng.
+std::uint64_t random_bits() {
+  std::uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {
+    bits = static_cast<std::uint64_t>(getpid());
+  }
+  return bits;
+}
+
+// Temporary files are private at first.
 void set_permissions(int descriptor, const std::string& target) {
   struct stat old = {};
   const bool replaces = stat(target.c_str(), &old) == 0;
@@ -127,10 +138,15 @@ TemporaryFile::TemporaryFile(std::string target, const std::string& ending)
     : target_(target_of(std::move(target))) {
   const char* const why = why_not_replaceable(target_);
   OAS_REQUIRE(why == nullptr, "{}: cannot be replaced: {}; choose another name", target_, why);
-  name_ = target_ + ".XXXXXX" + ending;
-  descriptor_ = mkstemps(name_.data(), static_cast<int>(ending.size()));
+  // The name is noted before there is a file of that name: a signal may come in between. So it is
+  // one that nobody else has, and not mkstemp's, which is known only when the file is there.
+  std::string name = fmt::format("{}.{:016x}{}", target_, random_bits(), ending);
+  TemporaryName noted(name);
+  constexpr mode_t kPrivate = 0600;
+  descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivate);
   OAS_REQUIRE(descriptor_ >= 0, "{}: cannot be written: {}", target_, std::strerror(errno));
-  noted_ = TemporaryName(name_);
+  name_ = std::move(name);
+  noted_ = std::move(noted);
   set_permissions(descriptor_, target_);
 }
 
