@@ -1,14 +1,22 @@
 # Everything comes from find_package. What the library needs is always required; what only one of
 # apps, tests or bench needs is required only when that part is built.
 
-find_package(Boost 1.74 REQUIRED)  # header only: Boost::headers
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(fmt 9 REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(pugixml 1.13 REQUIRED)
+# The least versions, also for those who find the installed package.
+set(OAS_LEAST_Boost 1.74)
+set(OAS_LEAST_Eigen3 3.4)
+set(OAS_LEAST_fmt 9)
+set(OAS_LEAST_nlohmann_json 3.11)
+set(OAS_LEAST_pugixml 1.13)
+set(OAS_LEAST_SQLite3 3.40)
+
+find_package(Boost ${OAS_LEAST_Boost} REQUIRED)  # header only: Boost::headers
+find_package(Eigen3 ${OAS_LEAST_Eigen3} REQUIRED NO_MODULE)
+find_package(fmt ${OAS_LEAST_fmt} REQUIRED)
+find_package(nlohmann_json ${OAS_LEAST_nlohmann_json} REQUIRED)
+find_package(pugixml ${OAS_LEAST_pugixml} REQUIRED)
 find_package(Random123 REQUIRED)
-find_package(SQLite3 3.40 REQUIRED)
-find_package(TBB REQUIRED)
+find_package(SQLite3 ${OAS_LEAST_SQLite3} REQUIRED)
+find_package(Threads REQUIRED)
 find_package(tomlplusplus REQUIRED CONFIG)
 find_package(ZLIB REQUIRED)
 find_package(zstd REQUIRED CONFIG)

@@ -9,7 +9,7 @@ list(SORT packages)
 list(REMOVE_DUPLICATES packages)
 set(OAS_FIND_DEPENDENCIES)
 foreach(package IN LISTS packages)
-  string(APPEND OAS_FIND_DEPENDENCIES "find_dependency(${package})\n")
+  string(APPEND OAS_FIND_DEPENDENCIES "find_dependency(${package} ${OAS_LEAST_${package}})\n")
 endforeach()
 
 configure_package_config_file(
@@ -27,7 +27,7 @@ install(
   DESTINATION "${package_directory}" COMPONENT oas_development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/studies" DESTINATION "${CMAKE_INSTALL_DATADIR}/oas"
   COMPONENT oas_runtime FILES_MATCHING PATTERN "*.toml")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT oas_runtime)
 
 # `cpack` in a build folder writes a Debian package of the command and its studies: it installs and

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <new>
 #include <span>
 #include <sstream>
 #include <string>
@@ -86,6 +88,12 @@ int main(int argc, char** argv) {
   } catch (const oas::InvalidArgument& error) {
     oas::cli::say(fmt::format("oas: {}\n", error.what()));
     return oas::cli::kBadInput;
+  } catch (const std::filesystem::filesystem_error& error) {  // links in a circle, no right to look
+    oas::cli::say(fmt::format("oas: {}: {}\n", error.path1().string(), error.code().message()));
+    return oas::cli::kBadInput;
+  } catch (const std::bad_alloc&) {
+    oas::cli::say("oas: there is not enough memory for this\n");
+    return oas::cli::kFailed;
   } catch (const std::exception& error) {
     oas::cli::say(fmt::format("oas: {}\n", error.what()));
     return oas::cli::kFailed;

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -91,7 +92,10 @@ struct Progress::Line {
 
 Progress::Progress(const Common& common, std::string what, std::int64_t total) {
   if (common.quiet || isatty(STDERR_FILENO) == 0) return;
-  line_ = std::make_unique<Line>(std::move(what), total);
+  try {
+    line_ = std::make_unique<Line>(std::move(what), total);
+  } catch (const std::system_error&) {  // no thread to draw it: the work goes on without
+  }
 }
 
 Progress::Progress(const Common& common, std::string what)

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -83,10 +84,13 @@ void run_simulate(SimulateArguments options) {
                                 {"seed", simulation.seed},
                                 {"mean_reward", totals.mean_reward()}});
   }
-  print(options.common,
-        fmt::format("{}: {}, {}, policy {}, seed {}, mean reward {:.4f}\n", options.output,
-                    counted(totals.steps, "row"), counted(simulation.runs, "run"), options.policy,
-                    simulation.seed, totals.mean_reward()));
+  const double mean = totals.mean_reward();
+  print(
+      options.common,
+      fmt::format("{}: {}, {}, policy {}, seed {}, mean reward {}\n", options.output,
+                  counted(totals.steps, "row"), counted(simulation.runs, "run"), options.policy,
+                  simulation.seed,
+                  std::isfinite(mean) ? fmt::format("{:.4f}", mean) : "too large to be summed up"));
 }
 
 }  // namespace

@@ -7,11 +7,14 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/study/repair_store.hpp"
 #include "oas/study/report.hpp"
 #include "oas/study/run_study.hpp"
 
@@ -87,19 +90,16 @@ void list(const StudyArguments& options) {
   print(options.common, "studies (oas study run NAME [--quick])\n" + text);
 }
 
-void run_one(const StudyArguments& options) {
-  const Study study = read_study(find_study(options.study), options.quick);
-  const std::string folder =
-      options.folder.empty()
-          ? (fs::path("results") / (study.name + (study.quick ? "-quick" : ""))).string()
-          : options.folder;
-  ResultStore store = ResultStore::open(folder, study);
+// Runs what is not there yet, or those units that are named, and writes the CSV files.
+StudyRun run_units(const StudyArguments& options, ResultStore& store,
+                   std::optional<std::vector<std::int64_t>> units = std::nullopt) {
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
   constexpr double kParts = 10'000.0;  // of the progress bar
-  Progress bar(options.common, study.name, static_cast<std::int64_t>(kParts));
+  Progress bar(options.common, store.study().name, static_cast<std::int64_t>(kParts));
   std::int64_t shown = 0;
   StudyRunOptions run;
+  run.units = std::move(units);
   run.parallelism = options.common.parallelism();
   run.stop = [] { return stop_requested.load(); };
   run.progress = [&](const StudyProgress& progress) {
@@ -107,8 +107,25 @@ void run_one(const StudyArguments& options) {
     bar.add(now - shown);
     shown = now;
   };
-  const StudyRun result = run_study(store, run);
+  StudyRun result = run_study(store, run);
   static_cast<void>(write_csv(store));
+  return result;
+}
+
+void complain_of_failures(const StudyRun& result) {
+  if (result.failed == 0) return;
+  throw std::runtime_error(
+      fmt::format("{} tasks failed; the first: {}", result.failed, result.first_failure));
+}
+
+void run_one(const StudyArguments& options) {
+  const Study study = read_study(find_study(options.study), options.quick);
+  const std::string folder =
+      options.folder.empty()
+          ? (fs::path("results") / (study.name + (study.quick ? "-quick" : ""))).string()
+          : options.folder;
+  ResultStore store = ResultStore::open(folder, study);
+  const StudyRun result = run_units(options, store);
   if (options.common.json) {
     print_json(options.common, {{"study", study.name},
                                 {"folder", folder},
@@ -120,16 +137,47 @@ void run_one(const StudyArguments& options) {
   print(options.common,
         fmt::format("{}: {} tasks finished, {} were there before, {} failed, {} remain\n", folder,
                     result.finished, result.skipped, result.failed, result.remaining));
-  if (result.failed > 0) {
-    throw std::runtime_error(
-        fmt::format("{} tasks failed; the first: {}", result.failed, result.first_failure));
-  }
+  complain_of_failures(result);
   if (result.remaining > 0) {
     throw std::runtime_error(
         fmt::format("stopped; {} of {} tasks are stored in {}, and the same command goes on from "
                     "there",
                     study.num_units() - result.remaining, study.num_units(), folder));
   }
+}
+
+void repair(const StudyArguments& options) {
+  std::optional<Study> given;
+  if (!options.study.empty()) given = read_study(find_study(options.study), options.quick);
+  OAS_REQUIRE(!options.quick || given, "--quick goes with --study");
+  const StoreRepair found = repair_store(options.folder, given);
+  StudyRun result;
+  std::int64_t missing = found.missing;
+  if (!found.set_aside.empty()) {
+    const Study study = given ? *given : ResultStore::open_existing(options.folder).study();
+    ResultStore store = ResultStore::open(options.folder, study);
+    result = run_units(options, store, found.again);
+    missing -= result.finished;
+  }
+  if (options.common.json) {
+    print_json(options.common, {{"folder", options.folder},
+                                {"damaged", !found.set_aside.empty()},
+                                {"kept", found.kept},
+                                {"again", result.finished},
+                                {"failed", result.failed},
+                                {"missing", missing},
+                                {"set_aside", found.set_aside}});
+  }
+  std::string text =
+      found.set_aside.empty()
+          ? fmt::format("{}: nothing is damaged, {} tasks are whole\n", options.folder, found.kept)
+          : fmt::format("{}: {} tasks are whole, {} were computed again; the damaged file is {}\n",
+                        options.folder, found.kept, result.finished, found.set_aside);
+  if (missing > 0) {
+    text += fmt::format("{} tasks are not there; oas study run goes on with them\n", missing);
+  }
+  print(options.common, text);
+  complain_of_failures(result);
 }
 
 void open_page(const StudyArguments& options, const std::string& page) {
@@ -163,19 +211,28 @@ void report(const StudyArguments& options) {
   if (options.open) open_page(options, written.page);
 }
 
+// Digits and nothing else; what is too large for a number is the largest one, which no study has.
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() ? number : std::numeric_limits<std::int64_t>::max();
+}
+
 // A number, or "name#replication".
 std::int64_t find_unit(const Study& study, const std::string& task) {
-  std::int64_t number = 0;
-  const char* const end = task.data() + task.size();
-  if (std::from_chars(task.data(), end, number).ptr == end && !task.empty()) return number;
-  const std::size_t mark = std::min(task.rfind('#'), task.size());
-  for (std::size_t i = 0; i < study.tasks.size(); ++i) {
-    if (study.tasks[i].name != task.substr(0, mark)) continue;
-    std::int64_t replication = 0;
-    std::from_chars(std::min(task.data() + mark + 1, end), end, replication);
-    OAS_REQUIRE(replication >= 0 && replication < study.replications,
-                "{}: there are replications 0 to {}", task, study.replications - 1);
-    return static_cast<std::int64_t>(i) * study.replications + replication;
+  if (const auto number = whole_number(task)) return study.unit(*number).number;
+  const std::size_t mark = task.rfind('#');
+  const std::string name = task.substr(0, mark);
+  for (std::size_t i = 0; i < study.tasks.size() && mark != std::string::npos; ++i) {
+    if (study.tasks[i].name != name) continue;
+    const std::optional<std::int64_t> replication = whole_number(task.substr(mark + 1));
+    OAS_REQUIRE(replication && *replication < study.replications,
+                "{}: '{}' is no replication; there are replications 0 to {}", task,
+                task.substr(mark + 1), study.replications - 1);
+    return static_cast<std::int64_t>(i) * study.replications + *replication;
   }
   detail::throw_invalid_argument(fmt::format(
       "no task '{}'; give its number in the CSV's column task, or name#replication", task));
@@ -229,6 +286,13 @@ void add_study(CLI::App& app) {
                              options->common, [options] { report(*options); });
   write->add_option("FOLDER", options->folder, "Folder with results")->required();
   write->add_flag("--open", options->open, "Show the page in the browser");
+  CLI::App* mend =
+      add_verb(*study, "repair", "Keep what is whole of damaged results, compute the rest again",
+               options->common, [options] { repair(*options); });
+  mend->add_option("FOLDER", options->folder, "Folder with results")->required();
+  mend->add_option("--study", options->study,
+                   "Study file or name, where the stored one is damaged, too");
+  mend->add_flag("--quick", options->quick, "It is the quick version of --study");
   CLI::App* again = add_verb(*study, "replay", "Run one task again and compare it to the byte",
                              options->common, [options] { replay(*options); });
   again->add_option("FOLDER", options->folder, "Folder with results")->required();

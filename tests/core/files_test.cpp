@@ -131,7 +131,7 @@ TEST(AtomicFile, SymbolicLinksStayAndTheirTargetsAreReplaced) {
 }
 
 TEST(AtomicFile, SignalsLeaveNothingBehind) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGUSR1}) {
     const TemporaryDirectory folder;
     const pid_t child = fork();
     if (child == 0) {
@@ -166,7 +166,7 @@ TEST(AtomicFile, IgnoredSignalsStayIgnored) {
 }
 
 TEST(AtomicFile, StandardOutputIsNoFile) {
-  for (const std::string path : {"-", "/dev/stdout"}) {
+  for (const std::string path : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
     EXPECT_TRUE(is_standard_output(path));
     EXPECT_TRUE(is_written_directly(path));
     testing::internal::CaptureStdout();
@@ -184,9 +184,13 @@ TEST(AtomicFile, OpenDescriptorsAreWrittenDirectly) {
   const TemporaryDirectory folder;
   std::FILE* open = std::fopen(folder.file("out").c_str(), "wb");
   ASSERT_NE(open, nullptr);
-  write_text_file(fmt::format("/dev/fd/{}", fileno(open)), "through");
+  std::fputs("before ", open);
+  std::fflush(open);
+  write_text_file(fmt::format("/dev/fd/{}", fileno(open)), "through ");
+  write_text_file(fmt::format("/proc/self/fd/{}", fileno(open)), "again");
   std::fclose(open);
-  EXPECT_EQ(slurp(folder.file("out")), "through");
+  EXPECT_EQ(slurp(folder.file("out")), "before through again");
+  EXPECT_THROW(write_text_file("/dev/fd/987", "x"), InvalidArgument);
   EXPECT_THAT(folder.entries(), ElementsAre("out"));
 }
 
@@ -217,14 +221,65 @@ TEST(AtomicFile, FolderAndEmptyNameAreWrongInput) {
               ThrowsMessage<InvalidArgument>(HasSubstr("name of the output file is empty")));
 }
 
-// The target became a folder meanwhile: rename fails, and the temporary file goes.
-TEST(AtomicFile, FailedRenameLeavesNothing) {
+// The target became a folder meanwhile: rename fails, and the work must not be lost.
+TEST(AtomicFile, AFailedRenameKeepsTheWorkAndSaysWhere) {
   const TemporaryDirectory folder;
   AtomicFile file(folder.file("out"));
   file.write("x");
   std::filesystem::create_directory(folder.file("out"));
-  EXPECT_THAT([&] { file.commit(); }, ThrowsMessage<IoError>(HasSubstr("rename failed")));
-  EXPECT_THAT(folder.entries(), ElementsAre("out"));
+  EXPECT_THAT(
+      [&] { file.commit(); },
+      ThrowsMessage<IoError>(HasSubstr("what was made for it is in " + folder.file("out."))));
+  ASSERT_EQ(folder.entries().size(), 2U);
+  EXPECT_EQ(slurp(folder.file(folder.entries()[1])), "x");
+}
+
+TEST(AtomicFile, KeepsThePermissionsOfTheFileThatItReplaces) {
+  const TemporaryDirectory folder;
+  const std::string path = folder.file("secret");
+  for (const mode_t mode : {0600, 0640, 0444, 0666}) {
+    spill(path, "old");
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    write_text_file(path, "new");
+    struct stat info = {};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, mode);
+    std::filesystem::remove(path);
+  }
+}
+
+// Another user's file in a folder like /tmp: said before the work, not after it.
+TEST(AtomicFile, WhatCannotBeReplacedIsRefusedAtOnce) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TemporaryDirectory folder;
+  spill(folder.file("theirs"), "old");
+  const uid_t nobody = 65534;
+  ASSERT_EQ(chown(folder.file("theirs").c_str(), 1, 1), 0);
+  ASSERT_EQ(chmod(folder.path().c_str(), 01777), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setuid(nobody) != 0) _exit(3);
+    try {
+      AtomicFile file(folder.file("theirs"));
+      _exit(1);
+    } catch (const InvalidArgument& error) {
+      const bool said = std::string_view(error.what()).find("another user") != std::string::npos;
+      _exit(said ? 0 : 2);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_THAT(folder.entries(), ElementsAre("theirs"));
+}
+
+TEST(AtomicFile, TemporaryFilesOfOneTargetHaveTheirOwnNames) {
+  const TemporaryDirectory folder;
+  const TemporaryFile one(folder.file("out.png"), ".png");
+  const TemporaryFile two(folder.file("out.png"), ".png");
+  EXPECT_NE(one.name(), two.name());
+  EXPECT_THAT(one.name(), EndsWith(".png"));
 }
 
 TEST(AtomicFile, KnowsItsPath) {

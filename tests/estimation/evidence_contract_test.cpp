@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -231,6 +233,29 @@ TEST_P(EvidenceContract, CopiesAreApart) {
   EXPECT_EQ(judged(evidence), expected_);
 }
 
+// Of a log the reader refuses them; rows from memory come straight here.
+TEST_P(EvidenceContract, RefusesRowsThatNoModelHas) {
+  Evidence evidence = fed(0, 8);
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const auto refuses = [&](int action, int observation, double propensity) {
+    Trajectory rows;
+    rows.actions = {Action{0}, Action{action}};
+    rows.observations = {Observation{0}, Observation{observation}};
+    rows.propensities = {0.5, propensity};
+    EXPECT_THROW(evidence.add(rows), InvalidArgument) << action << ' ' << observation;
+    EXPECT_THROW(evidence.add(100, rows), InvalidArgument) << action << observation;
+  };
+  for (const int index : {-2, 1000, kMost, -kMost}) {
+    refuses(index, 0, 0.5);
+    refuses(0, index, 0.5);
+  }
+  refuses(-1, 0, 0.5);
+  for (const double propensity : {0.0, -1.0, 1.5, std::nan(""), HUGE_VAL}) {
+    refuses(0, 0, propensity);
+  }
+  EXPECT_EQ(judged(evidence), expected_);
+}
+
 TEST_P(EvidenceContract, RefusesBytesThatAreNotItsOwn) {
   const std::string saved = fed(0, 4).save();
   Evidence evidence = fed(0, 8);
@@ -238,6 +263,11 @@ TEST_P(EvidenceContract, RefusesBytesThatAreNotItsOwn) {
     EXPECT_THROW(evidence.load(std::string_view(saved).substr(0, size)), InvalidArgument) << size;
   }
   EXPECT_THROW(evidence.load(saved + "x"), InvalidArgument);
+  for (std::size_t at = 0; at < saved.size(); at += 1 + saved.size() / 97) {
+    std::string flipped = saved;
+    flipped[at] = static_cast<char>(flipped[at] ^ 4);
+    EXPECT_THROW(evidence.load(flipped), InvalidArgument) << at;
+  }
   const std::string other = GetParam().estimator == "oas" ? "oas-overlap" : "oas";
   EXPECT_THROW(make_evidence(other, model_of(GetParam())).load(saved), InvalidArgument);
   EXPECT_EQ(judged(evidence), expected_);

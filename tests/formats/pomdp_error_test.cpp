@@ -132,7 +132,7 @@ TEST(PomdpErrors, NotMoreThanTwenty) {
 
 TEST(PomdpErrors, LimitsAreNamed) {
   EXPECT_THAT(fault_of("discount: 1 values: reward states: 100000 actions: 2 observations: 2000"),
-              HasSubstr("400000000 numbers, more than the limit of 200000000"));
+              HasSubstr("400000000 numbers, more than the limit of 50000000"));
   EXPECT_THAT(fault_of("discount: 1 values: reward states: 100000 actions: 2 observations: 2 "
                        "T: * uniform"),
               HasSubstr("more than the limit of 20000000 entries that are not 0"));

@@ -34,6 +34,20 @@ void load(AnyAgent& agent, const std::string& text) {
   agent.load(JsonView(document, "state.json"));
 }
 
+// With the checksum that belongs to it, so that what lies behind it is tried, too.
+std::string sealed(nlohmann::ordered_json document) {
+  document["checksum"] = checksum_of_state(document);
+  return dump_json(document);
+}
+std::string sealed(const std::string& text) {
+  try {
+    nlohmann::ordered_json document = parse_json(text, "state.json");
+    return document.is_object() ? sealed(std::move(document)) : text;
+  } catch (const InvalidArgument&) {
+    return text;
+  }
+}
+
 class AgentInput : public test::AgentContract {
  protected:
   // An agent that has come so far, with observations missing.
@@ -160,13 +174,42 @@ TEST_P(AgentInput, TruncatedStatesAreRefused) {
   for (const auto& item : document.items()) {
     nlohmann::ordered_json less = document;
     less.erase(item.key());
+    EXPECT_FALSE(damage.try_text(dump_json(less))) << item.key();
+  }
+  for (const auto& item : document["state"].items()) {
+    nlohmann::ordered_json less = document;
+    less["state"].erase(item.key());
+    EXPECT_FALSE(damage.try_text(dump_json(less))) << item.key();
     const bool optional = item.key() == "context" || item.key() == "estimate";
-    EXPECT_EQ(damage.try_text(dump_json(less)), optional) << item.key();
+    EXPECT_EQ(damage.try_text(sealed(less)), optional) << item.key();
     if (optional) load(run.agent, good);
   }
   nlohmann::ordered_json more = document;
   more["more"] = 1;
-  EXPECT_FALSE(damage.try_text(dump_json(more)));
+  EXPECT_FALSE(damage.try_text(sealed(more)));
+  more = document;
+  more["state"]["more"] = 1;
+  EXPECT_FALSE(damage.try_text(sealed(more)));
+}
+
+// A state says whose it is: of another agent, other settings or another model it is refused.
+TEST_P(AgentInput, StatesOfOthersAreRefused) {
+  UnderWay run = after(50, 22);
+  const std::string good = state_of(run.agent);
+  Damage damage(good, run.agent);
+  for (const char* key : {"format", "agent", "settings", "model"}) {
+    nlohmann::ordered_json other = parse_json(good, "state.json");
+    other[key] = "another";
+    EXPECT_FALSE(damage.try_text(sealed(other))) << key;
+  }
+  PomdpParts parts = model_.parts();
+  std::vector<double> sensors(parts.sensors.values().begin(), parts.sensors.values().end());
+  std::rotate(sensors.begin(), sensors.begin() + model_.num_observations(), sensors.end());
+  parts.sensors = ObservationModel(model_.num_states(), model_.num_actions(),
+                                   model_.num_observations(), sensors);
+  const std::string& name = GetParam().agent;
+  AnyAgent stranger = make_agent(name, Pomdp(std::move(parts)), test::quick_settings(name));
+  EXPECT_THROW(load(stranger, good), InvalidArgument);
 }
 
 TEST_P(AgentInput, CorruptedStatesAreRefusedOrPlayable) {
@@ -183,6 +226,10 @@ TEST_P(AgentInput, CorruptedStatesAreRefusedOrPlayable) {
       text[rng.below(size)] = kBytes[rng.below(byte)];
     }
     Damage damage(good, run.agent);
+    if (damage.try_text(text)) {
+      EXPECT_EQ(state_of(run.agent), good) << "trial " << trial;
+    }
+    text = sealed(text);
     if (!damage.try_text(text)) continue;
     UnderWay on = after(0, 18);
     load(on.agent, text);
@@ -213,9 +260,10 @@ TEST_P(AgentInput, NumbersThatNoStateHasAreRefusedOrPlayable) {
         -1, -7, 1'000'000, 1e300, -1e300, 0.5, std::numeric_limits<std::int64_t>::max(), 1e-320};
     other[path] = odd[rng.below(8)];
     Damage damage(good, run.agent);
-    if (!damage.try_text(dump_json(other.unflatten()))) continue;
+    const std::string text = sealed(other.unflatten());
+    if (!damage.try_text(text)) continue;
     UnderWay on = after(0, 20);
-    load(on.agent, dump_json(other.unflatten()));
+    load(on.agent, text);
     static_cast<void>(on.go_on(40));
     EXPECT_EQ(state_of(on.agent).find("null"), std::string::npos) << path << " " << other[path];
     load(run.agent, good);

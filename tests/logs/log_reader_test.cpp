@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "logs/log_support.hpp"
+#include "oas/logs/detail/cells.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
 #include "support/allocations.hpp"
 #include "support/temporary_directory.hpp"
@@ -135,10 +136,20 @@ TEST(LogReader, ReadsStandardInput) {
 }
 
 TEST(LogReader, LongestLineIsRead) {
-  const std::string run(detail::LineBuffer::kMaxLine - 4, 'x');
-  const LogBlock log = read_text(
-      "run,action,observation\n" + run + ",0,0\ny,1,1\nz" + run.substr(1) + ",2,2", index_model());
+  const std::string reward = "1." + std::string(detail::LineBuffer::kMaxLine - 8, '0');
+  const LogBlock log =
+      read_text("run,action,observation,reward\nx,0,0," + reward + "\ny,1,1,2\nz,2,2," + reward,
+                index_model());
   EXPECT_THAT(log.run_starts, ElementsAre(0, 1, 2));
+  EXPECT_THAT(log.rows.rewards, ElementsAre(1.0, 2.0, 1.0));
+}
+
+TEST(LogReader, NamesOfRunsHaveALimit) {
+  const std::string longest(detail::kMostBytesOfName, 'x');
+  EXPECT_THAT(read_text("run,action,observation\n" + longest + ",0,0\n", index_model()).run_names,
+              ElementsAre(longest));
+  EXPECT_THAT([&] { read_text("run,action,observation\n" + longest + "x,0,0\n", index_model()); },
+              testing::Throws<ParseError>());
 }
 
 std::string long_log(std::size_t rows) {

@@ -1,12 +1,12 @@
 """The page that `oas study report` writes: complete, alone, and alive in a browser."""
 
 import re
-import sqlite3
 import unittest
 
 from pages import BROWSER, Balance, look_at
 from support import CliCase
 from run_cli_test import STUDY, UNITS
+from stores import changed
 
 QUICK = """
 [quick]
@@ -59,7 +59,8 @@ class Page(CliCase):
         self.assertEqual((self.read("r/figures/error.svg"), self.read("r/curves.csv")), before)
 
     def test_unfinished_results_say_so(self):
-        with sqlite3.connect(self.folder / "r/results.sqlite") as file:
+        with changed(self.folder / "r/results.sqlite") as file:
+            file.execute("DELETE FROM estimation WHERE unit = 3")
             file.execute("UPDATE units SET status = 'failed', message = 'a <bad> day' "
                          "WHERE number = 3")
         text = self.good("study", "report", "r")
@@ -70,7 +71,7 @@ class Page(CliCase):
         self.assertEqual((report["tasks"], report["missing"]), (24, 1))
 
     def test_no_answer_without_data(self):
-        with sqlite3.connect(self.folder / "r/results.sqlite") as file:
+        with changed(self.folder / "r/results.sqlite") as file:
             file.execute("DELETE FROM units")
             file.execute("DELETE FROM estimation")
         text = self.good("study", "report", "r")

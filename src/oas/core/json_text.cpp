@@ -123,6 +123,10 @@ void dump(const Json& value, int indent, std::string& out) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& file) {
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    const Position position = position_of(text, zero);  // to the parser it would be the end
+    throw ParseError(file, position.line, position.column, "a byte that is 0");
+  }
   std::vector<std::set<std::string>> keys;
   const char* read = text.data();
   const auto fail_here = [&](std::string_view message) {

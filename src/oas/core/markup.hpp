@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,35 @@ namespace oas {
 
 /// A printed number with minus signs in place of its hyphens, for people to read.
 [[nodiscard]] std::string with_minus(std::string_view number);
+
+/// Where an XML document holds what does not belong there: text beside elements, or anything but
+/// comments around its one element; as an offset in bytes, -1: nowhere. `Node` is that of pugixml,
+/// which drops such text unless it was told parse_fragment.
+template <class Node>
+[[nodiscard]] std::ptrdiff_t stray_content(const Node& document) {
+  constexpr int kDocument = 1;
+  constexpr int kElement = 2;
+  constexpr int kText = 3;
+  constexpr int kRawText = 4;
+  const auto is_element = [](const Node& node) { return node && node.type() == kElement; };
+  Node node = document.first_child();
+  while (node) {
+    const bool outside = node.parent().type() == kDocument;
+    const bool text = node.type() == kText || node.type() == kRawText;
+    const Node before = node.previous_sibling();
+    if (text && (outside || is_element(before) || is_element(node.next_sibling()))) {
+      return node.offset_debug();
+    }
+    if (outside && is_element(node) && is_element(before)) return node.offset_debug();
+    Node next = node.first_child();
+    // Not by recursion: a hostile file may be deep.
+    while (!next && node && node.type() != kDocument) {
+      next = node.next_sibling();
+      node = node.parent();
+    }
+    node = next;
+  }
+  return -1;
+}
 
 }  // namespace oas

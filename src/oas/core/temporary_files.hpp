@@ -19,8 +19,10 @@ class TemporaryName {
   int slot_ = -1;  // none
 };
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove the files in that table before they end the
-/// program as they would have; a signal that is ignored (nohup) stays so. For programs: the library
+/// From now on the signals by which people and systems end programs (SIGINT, SIGTERM, SIGHUP,
+/// SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU and others) remove the files in that table before they end
+/// the program as they would have; a signal that is ignored (nohup) stays so. A file that may not
+/// grow further (SIGXFSZ) becomes an error of writing, like a full disk. For programs: the library
 /// itself leaves signals alone.
 void remove_temporary_files_on_signals();
 

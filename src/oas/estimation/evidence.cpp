@@ -6,6 +6,7 @@
 
 #include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/fingerprint.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/model/continuous_json.hpp"
 
@@ -14,27 +15,10 @@ namespace oas {
 namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kPartsAtOnce = 64;
 
-// FNV-1a over all that must be the same for evidence to be put together.
-class Fingerprint {
- public:
-  template <class T>
-  void add(const T& value) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    for (std::size_t i = 0; i < sizeof(T); ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  template <class Range>
-  void add_all(const Range& values) {
-    for (const auto& value : values) add(value);
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
-
+// Of all that must be the same for evidence to be put together.
 std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& options) {
   Fingerprint print;
   const auto* finite = std::get_if<Pomdp>(&model);
@@ -112,16 +96,48 @@ struct Evidence::Waiting {
   }
 };
 
-Evidence::Evidence(const EstimatorInfo* info, std::unique_ptr<detail::EvidenceBody> body,
-                   std::uint64_t fingerprint, std::int64_t first_run)
-    : info_(info), body_(std::move(body)), fingerprint_(fingerprint), runs_(first_run) {}
+Evidence::Evidence(const EstimatorInfo* info, Sizes sizes,
+                   std::unique_ptr<detail::EvidenceBody> body, std::uint64_t fingerprint,
+                   std::int64_t first_run)
+    : info_(info),
+      sizes_(sizes),
+      body_(std::move(body)),
+      fingerprint_(fingerprint),
+      runs_(first_run) {}
+
+Evidence::Sizes Evidence::sizes_of(const AnyModel& model) {
+  const auto* finite = std::get_if<Pomdp>(&model);
+  const Pomdp& chain = finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain();
+  return {chain.num_states(), chain.num_actions(), std::max(1, chain.num_observations())};
+}
+
+void Evidence::Sizes::check(const RowBlock& block) const {
+  for (std::size_t row = 0; row < block.size(); ++row) {
+    const int action = block.actions[row].value();
+    const int observation = block.observations[row].value();
+    OAS_REQUIRE(action >= 0 && action < actions && observation >= kMissing.value() &&
+                    observation < observations,
+                "row {} has action {} and observation {}; the model has {} actions and {} "
+                "observations",
+                row, action, observation, actions, observations);
+  }
+  for (const double propensity : block.propensities) {
+    OAS_REQUIRE(propensity > 0.0 && propensity <= 1.0, "propensity {} is not in (0, 1]",
+                propensity);
+  }
+  OAS_REQUIRE(block.likelihoods.empty() ||
+                  block.likelihoods.size() == block.size() * static_cast<std::size_t>(states),
+              "{} likelihoods in {} rows; the model has {} states", block.likelihoods.size(),
+              block.size(), states);
+}
 
 Evidence::Evidence(const EstimatorInfo& info, const AnyModel& model, const EvidenceOptions& options)
-    : Evidence(&info, (options.validate(), info.make(info, model, options)),
+    : Evidence(&info, sizes_of(model), (options.validate(), info.make(info, model, options)),
                fingerprint_of(model, options), 0) {}
 
 Evidence::Evidence(const Evidence& other)
     : info_(other.info_),
+      sizes_(other.sizes_),
       body_(other.body_->clone()),
       fingerprint_(other.fingerprint_),
       runs_(other.runs_),
@@ -135,6 +151,7 @@ Evidence::~Evidence() = default;
 Evidence& Evidence::operator=(Evidence other) noexcept {
   std::swap(info_, other.info_);
   std::swap(body_, other.body_);
+  std::swap(sizes_, other.sizes_);
   std::swap(fingerprint_, other.fingerprint_);
   std::swap(runs_, other.runs_);
   std::swap(run_, other.run_);
@@ -158,6 +175,7 @@ bool Evidence::last_is_open() const {
 
 void Evidence::add(const RowBlock& block) {
   block.validate();
+  sizes_.check(block);
   by_runs(
       block, [&](RunStart start) { start_run(start); },
       [&](const RowBlock& rows) { add(last_is_open() ? last_run_ : last_run_ + 1, rows); });
@@ -165,6 +183,7 @@ void Evidence::add(const RowBlock& block) {
 
 void Evidence::add(std::int64_t run, const RowBlock& block) {
   block.validate();
+  sizes_.check(block);
   OAS_REQUIRE(block.run_starts.empty(), "a block of run {} starts other runs", run);
   if (block.size() == 0) return;
   if (run > last_run_) {
@@ -248,7 +267,7 @@ void Evidence::merge(const Evidence& other) {
 
 Evidence Evidence::fresh(std::int64_t first_run) const {
   OAS_REQUIRE(first_run >= 0, "the first run is {}", first_run);
-  return {info_, body_->fresh(first_run), fingerprint_, first_run};
+  return {info_, sizes_, body_->fresh(first_run), fingerprint_, first_run};
 }
 
 TransitionEstimate Evidence::estimate(const EstimateOptions& options) const {
@@ -293,15 +312,23 @@ std::string Evidence::save() const {
     }
   }
   body_->save(out);
-  return out.take();
+  std::string bytes = out.take();
+  ByteWriter end;
+  end.put(fingerprint(bytes));
+  return bytes + end.take();
 }
 
 void Evidence::load(std::string_view bytes) {
-  ByteReader in(bytes);
+  constexpr std::size_t kChecksum = sizeof(std::uint64_t);
+  OAS_REQUIRE(bytes.size() > kChecksum, "these bytes are no saved evidence");
+  const std::string_view body = bytes.substr(0, bytes.size() - kChecksum);
+  ByteReader in(body);
   OAS_REQUIRE(in.get_text() == kMagic, "these bytes are no saved evidence");
   const auto version = in.get<std::uint32_t>();
   OAS_REQUIRE(version == kVersion, "saved evidence of version {}; only {} is known", version,
               kVersion);
+  const auto checksum = ByteReader(bytes.substr(body.size())).get<std::uint64_t>();
+  OAS_REQUIRE(checksum == fingerprint(body), "saved evidence is damaged: its checksum differs");
   const std::string name = in.get_text();
   OAS_REQUIRE(name == info_->name && in.get<std::uint64_t>() == fingerprint_,
               "saved evidence of estimator '{}' was made for another estimator, model or options",

@@ -113,8 +113,9 @@ class Evidence {
   /// The rows to come belong to another run, which starts so; those that are open end.
   void start_run(RunStart start = {});
   /// The next rows of the last run, and of further ones where the block says so. Throws
-  /// InvalidArgument on columns of different lengths, on missing propensities that are needed, and
-  /// where the sensors rule an observation out.
+  /// InvalidArgument on columns of different lengths, on actions and observations that the model
+  /// does not have and propensities that are none (nothing has changed then), on missing
+  /// propensities that are needed, and where the sensors rule an observation out.
   void add(const RowBlock& block);
 
   /// Several runs may be open at once. Runs are numbered in the order in which they begin; the
@@ -159,8 +160,9 @@ class Evidence {
   /// The rows themselves, where they are kept; none: they are not.
   [[nodiscard]] std::optional<StoredRows> rows() const;
 
-  /// Versioned bytes; load() into a value of the same make goes on to the bit. It throws
-  /// InvalidArgument on bytes that are damaged or of another make, and has changed nothing then.
+  /// Bytes with format, estimator, fingerprint of model and options, and checksum; load() into a
+  /// value of the same make goes on to the bit. It throws InvalidArgument on bytes that are damaged
+  /// or of another make, and has changed nothing then.
   [[nodiscard]] std::string save() const;
   void load(std::string_view bytes);
 
@@ -173,10 +175,20 @@ class Evidence {
   [[nodiscard]] bool last_is_open() const;
   void advance();
 
-  Evidence(const EstimatorInfo* info, std::unique_ptr<detail::EvidenceBody> body,
+  // What rows must keep to.
+  struct Sizes {
+    int states = 0;
+    int actions = 0;
+    int observations = 0;
+    void check(const RowBlock& block) const;
+  };
+
+  Evidence(const EstimatorInfo* info, Sizes sizes, std::unique_ptr<detail::EvidenceBody> body,
            std::uint64_t fingerprint, std::int64_t first_run);
+  static Sizes sizes_of(const AnyModel& model);
 
   const EstimatorInfo* info_;
+  Sizes sizes_;
   std::unique_ptr<detail::EvidenceBody> body_;
   std::uint64_t fingerprint_;  // of model and options
   std::int64_t runs_;          // begun so far, those before the first one included

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/programs.hpp"
-#include "oas/core/temporary_files.hpp"
 
 namespace oas {
 
@@ -16,18 +13,22 @@ void write_figure(const std::string& path, const std::string& svg) {
     write_text_file(path, svg);
     return;
   }
-  const std::string drawing = path + ".tmp.svg";
-  const std::string picture = path + ".tmp.png";
-  const TemporaryName noted[] = {TemporaryName(drawing), TemporaryName(picture)};
-  write_text_file(drawing, svg);
-  const bool drawn = run_program({"rsvg-convert", "-z", "2", "-o", picture, drawing}) ||
-                     run_program({"convert", "-density", "192", drawing, picture});
-  std::remove(drawing.c_str());
-  if (!drawn || std::rename(picture.c_str(), path.c_str()) != 0) {
-    std::remove(picture.c_str());
-    throw IoError(fmt::format(
-        "{}: a PNG needs rsvg-convert or ImageMagick's convert; an .svg does not", path));
-  }
+  if (convert_figure(path, svg, "png", 2)) return;
+  throw IoError(
+      fmt::format("{}: a PNG needs rsvg-convert or ImageMagick's convert; an .svg does not", path));
+}
+
+bool convert_figure(const std::string& path, const std::string& svg, const std::string& format,
+                    int zoom) {
+  TemporaryFile picture(path, "." + format);
+  const TemporaryFile drawing(path, ".svg");  // with a name of its own: others may draw this, too
+  write_text_file(drawing.name(), svg);
+  const bool drawn = run_program({"rsvg-convert", "-f", format, "-z", fmt::format("{}", zoom), "-o",
+                                  picture.name(), drawing.name()}) ||
+                     run_program({"convert", "-density", fmt::format("{}", 96 * zoom),
+                                  drawing.name(), picture.name()});
+  if (drawn) picture.take_place();
+  return drawn;
 }
 
 }  // namespace oas

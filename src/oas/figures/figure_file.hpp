@@ -9,4 +9,9 @@ namespace oas {
 /// is wanted and neither rsvg-convert nor ImageMagick's convert is there.
 void write_figure(const std::string& path, const std::string& svg);
 
+/// The same as "png" or "pdf", `zoom` times its size. False, and no file, when no program is there
+/// that can draw it. Throws as write_text_file does.
+[[nodiscard]] bool convert_figure(const std::string& path, const std::string& svg,
+                                  const std::string& format, int zoom);
+
 }  // namespace oas

@@ -16,7 +16,7 @@ struct ModelReadOptions {
   bool lenient = false;
   /// Largest table, in numbers: A·S·S transitions, A·S·O observations. Wildcards may write 5 times
   /// as many entries. A file that needs more is refused with an error that names the limit.
-  std::size_t max_numbers = 200'000'000;
+  std::size_t max_numbers = 50'000'000;
 };
 
 /// A model from a file, and what the reader had to say about it ("file:line: …").

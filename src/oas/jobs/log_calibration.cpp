@@ -25,8 +25,6 @@ ObservationModel uniform_sensors(int states, int actions, int observations) {
   return {states, actions, observations, std::vector<double>(size, 1.0 / observations)};
 }
 
-constexpr double kMostSensorEntries = 2e8;  // as in model files
-
 long size_of(const JsonView& view) {
   return view.is_array() ? static_cast<long>(view.size()) : view.as_integer();
 }
@@ -40,12 +38,12 @@ Pomdp read_skeleton(const std::string& path) {
   const long states = size_of(root.at("states"));
   const long actions = size_of(root.at("actions"));
   const long observations = size_of(root.at("observations"));
-  const double entries = static_cast<double>(states) * static_cast<double>(actions) *
-                         static_cast<double>(observations);
-  if (states < 1 || actions < 1 || observations < 1 || entries > kMostSensorEntries) {
+  if (states < 1 || actions < 1 || observations < 1) {
     root.fail(fmt::format("{} states, {} actions and {} observations cannot be", states, actions,
                           observations));
   }
+  check_calibrated_size(static_cast<double>(states), static_cast<double>(actions),
+                        static_cast<double>(observations));
   const Json row(static_cast<std::size_t>(observations), 1.0 / static_cast<double>(observations));
   const Json matrix(static_cast<std::size_t>(states), row);
   document["observation"] = Json(static_cast<std::size_t>(actions), matrix);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/learning/fixed_model_agent.hpp"
@@ -153,9 +157,24 @@ const AgentInfo& find_agent(std::string_view name) {
   throw InvalidArgument(fmt::format("there is no agent '{}'; known are {}", name, names));
 }
 
+namespace {
+
+std::string text_of(std::span<const Setting> settings) {
+  std::vector<std::string> words;
+  for (const Setting& setting : settings) words.push_back(setting.name + "=" + setting.value);
+  std::sort(words.begin(), words.end());
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace
+
 AnyAgent make_agent(std::string_view name, const Pomdp& model, std::span<const Setting> settings) {
   const AgentInfo& info = find_agent(name);
-  return info.make(info.knows_dynamics ? model : model.without_transition(), settings);
+  auto told =
+      std::make_shared<const Pomdp>(info.knows_dynamics ? model : model.without_transition());
+  AnyAgent agent = info.make(*told, settings);
+  agent.set_identity({std::string(info.name), text_of(settings), std::move(told)});
+  return agent;
 }
 
 }  // namespace oas

@@ -4,12 +4,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/index.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/learning/episode.hpp"
+#include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/simulation/agent.hpp"
 
@@ -41,11 +43,24 @@ concept SeesHiddenState = requires(T agent, const T& same, State state) {
   agent.reveal(state);
 };
 
+/// What must agree for one agent to go on from another's state. make_agent() fills it in.
+struct AgentIdentity {
+  std::string name;
+  std::string settings;  ///< those that were given, "name=value", by name, with spaces between
+  std::shared_ptr<const Pomdp> model;  ///< what the agent was told of it
+};
+
+/// The checksum of a saved state (AnyAgent::save), 16 hexadecimal digits, over all other keys.
+[[nodiscard]] std::string checksum_of_state(const nlohmann::ordered_json& document);
+
 /// An agent whose kind is chosen at run time. A value that moves; satisfies LearningAgent.
 class AnyAgent {
  public:
   template <LearningAgent T>
   explicit AnyAgent(T agent) : held_(std::make_unique<Holder<T>>(std::move(agent))) {}
+
+  /// From now on states say whose they are, and those of others are refused.
+  void set_identity(AgentIdentity identity) { identity_ = std::move(identity); }
 
   /// What is read before the first action, where rows are reading-first. Throws InvalidArgument
   /// when the agent has no begin().
@@ -54,8 +69,10 @@ class AnyAgent {
   void observe(Observation observation) { held_->observe(observation); }
   void probabilities(std::span<double> out) { held_->probabilities(out); }
   [[nodiscard]] std::span<const Episode> episodes() const { return held_->episodes(); }
-  [[nodiscard]] nlohmann::ordered_json save() const { return held_->save(); }
-  void load(const JsonView& state) { held_->load(state); }
+  /// The agent's state with format, identity and checksum. load() throws InvalidArgument on one of
+  /// another agent, model or settings and on one that was changed; the agent is then as it was.
+  [[nodiscard]] nlohmann::ordered_json save() const;
+  void load(const JsonView& document);
 
   /// Whether the agent can do nothing without the hidden state; then, and only then, reveal() it
   /// before every observe().
@@ -79,6 +96,7 @@ class AnyAgent {
   struct Holder;
 
   std::unique_ptr<Interface> held_;
+  AgentIdentity identity_;
 };
 
 template <class T>

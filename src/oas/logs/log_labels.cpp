@@ -22,6 +22,11 @@ using detail::LogColumn;
 namespace {
 
 constexpr std::size_t kMostLabels = 1'000'000;
+constexpr std::size_t kMostBytesOfLabels = std::size_t{32} << 20;
+
+// Tables of counts and limits are kept and written beside the sensors: a few hundred bytes for
+// each.
+constexpr double kMostSensorEntries = 4e6;
 
 bool all_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -42,10 +47,15 @@ class LabelSet {
       OAS_REQUIRE(may_be_empty_, "column {} is empty", kind_);
       return;
     }
+    detail::check_name_size(text, kind_);
     last_ = text;
     if (!labels_.insert(last_).second) return;
     OAS_REQUIRE(labels_.size() <= kMostLabels, "column {} has more than {} labels", kind_,
                 kMostLabels);
+    bytes_ += text.size();
+    OAS_REQUIRE(bytes_ <= kMostBytesOfLabels,
+                "the labels of column {} take more than the limit of {} bytes", kind_,
+                kMostBytesOfLabels);
     OAS_REQUIRE(all_digits(*labels_.begin()) == all_digits(text),
                 "column {} mixes names and indices: {} and {}", kind_,
                 detail::shown(*labels_.begin()), detail::shown(text));
@@ -68,6 +78,7 @@ class LabelSet {
   std::string kind_;
   bool may_be_empty_;
   std::set<std::string> labels_;
+  std::size_t bytes_ = 0;  // of all labels
   std::string last_;
 };
 
@@ -202,6 +213,16 @@ std::vector<LogField> reading_columns(const std::string& path, const LogOptions&
   return columns;
 }
 
+void check_calibrated_size(double states, double actions, double observations) {
+  const double entries = states * actions * std::max(states, observations);
+  OAS_REQUIRE(
+      entries <= kMostSensorEntries,
+      "{:.0f} states, {:.0f} actions and {:.0f} observations make a table of {:.0f} entries, "
+      "more than the limit of {:.0f}; are these columns of names, and not of measurements or "
+      "times?",
+      states, actions, observations, entries, kMostSensorEntries);
+}
+
 PomdpParts named_parts(const LogLabels& labels, std::optional<Timing> timing) {
   PomdpParts parts;
   parts.rows = labels.rows.value_or(Rows::action_first);
@@ -210,6 +231,7 @@ PomdpParts named_parts(const LogLabels& labels, std::optional<Timing> timing) {
   OAS_REQUIRE(timing.has_value(),
               "neither the log (a first line \"# oas-log/1 timing=before\") nor --timing says "
               "which state emits the observation of a row");
+  check_calibrated_size(labels.states.size(), labels.actions.size(), labels.observations.size());
   parts.timing = *timing;
   parts.states = labels.states;
   parts.actions = labels.actions;

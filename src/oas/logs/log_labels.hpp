@@ -25,16 +25,20 @@ struct LogLabels {
 /// alphabetical order, or, where all are digits, as many elements as the largest index needs. Reads
 /// every file to its end, O(distinct labels) memory. Throws ParseError naming file and line on a
 /// file without column `state`, or without rows, on an empty label of action or state, on a column
-/// that mixes names and indices, and on files of different timings; InvalidArgument on a pipe,
-/// which could not be read again.
-/// `dimension` > 0: observations are so many real numbers, which have no labels.
+/// that mixes names and indices, on a name of more than 1,000 bytes, on labels of more than 32 MB
+/// in all, and on files of different timings; InvalidArgument on a pipe, which could not be read
+/// again. `dimension` > 0: observations are so many real numbers, which have no labels.
 [[nodiscard]] LogLabels scan_log_labels(std::span<const std::string> paths,
                                         const LogOptions& options = {}, int dimension = 0);
 
 /// Names, timing and rows of a model, as far as labels say them. `timing` overrides what they do
 /// not say; rows that are reading-first are of timing `after`. Throws InvalidArgument when nothing
-/// says the timing.
+/// says the timing, and as check_calibrated_size does.
 [[nodiscard]] PomdpParts named_parts(const LogLabels& labels, std::optional<Timing> timing);
+
+/// Throws InvalidArgument when tables of sensors or dynamics of these sizes would have more than
+/// four million entries: a column of times, taken for one of states, would fill the memory.
+void check_calibrated_size(double states, double actions, double observations);
 
 /// A column of a log.
 struct LogField {

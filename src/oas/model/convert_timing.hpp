@@ -15,7 +15,7 @@ struct TimingOptions {
   /// Build a model with more states where the states are not enough.
   bool expand = false;
   /// Largest table A·S·S of the expanded model, in numbers.
-  std::size_t max_numbers = 200'000'000;
+  std::size_t max_numbers = 50'000'000;
 };
 
 struct TimingConversion {

@@ -59,6 +59,9 @@ std::string panel(const std::vector<const CoverageCell*>& cells, double top, dou
   const double apart = (kRight - kLeft) / static_cast<double>(cells.size() + 1);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const CoverageCell& cell = *cells[i];
+    const bool known = std::isfinite(cell.entry.share) && std::isfinite(cell.entry.lower) &&
+                       std::isfinite(cell.entry.upper);
+    if (!known) continue;  // no log of it gave error bars
     text += fmt::format(
         "<g stroke=\"{0}\" fill=\"{0}\"><title>{1}, {2}, {3}, {4} rows: {5:.4f} [{6:.4f}, {7:.4f}] "
         "{8}</title><line x1=\"{9:.1f}\" y1=\"{10:.1f}\" x2=\"{9:.1f}\" y2=\"{11:.1f}\" "

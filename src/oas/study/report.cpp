@@ -1,13 +1,12 @@
 #include "oas/study/report.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
-#include "oas/core/programs.hpp"
+#include "oas/figures/figure_file.hpp"
 #include "oas/study/chart.hpp"
 
 namespace oas {
@@ -20,18 +19,6 @@ std::set<std::string> kinds_in(const Study& study) {
   std::set<std::string> kinds;
   for (const Task& task : study.tasks) kinds.insert(task.kind);
   return kinds;
-}
-
-// The picture appears complete or not at all.
-bool convert(const std::string& svg, const std::string& format, const std::string& path) {
-  const std::string temporary = path + ".tmp";
-  const bool drawn = run_program(
-      {"rsvg-convert", "-f", format, "-z", format == "png" ? "2" : "1", "-o", temporary, svg});
-  std::error_code error;
-  if (drawn) fs::rename(temporary, path, error);
-  if (drawn && !error) return true;
-  fs::remove(temporary, error);
-  return false;
 }
 
 }  // namespace
@@ -88,7 +75,8 @@ void write_picture(const fs::path& svg, const std::string& text, Report& report)
   write(svg, text, report);
   for (const char* format : {"png", "pdf"}) {
     const std::string path = fs::path(svg).replace_extension(format).string();
-    if (convert(svg.string(), format, path)) {
+    const int zoom = std::string_view(format) == "png" ? 2 : 1;
+    if (convert_figure(path, text, format, zoom)) {
       report.files.push_back(path);
     } else {
       report.pictures_missing = "PNG and PDF figures need rsvg-convert (package librsvg2-bin)";

@@ -43,7 +43,11 @@ class StudyRunner {
       : store_(store), study_(store.study()), options_(options) {
     const std::vector<std::int64_t> there = store.finished();
     for (std::int64_t number = 0; number < study_.num_units(); ++number) {
-      if (!std::binary_search(there.begin(), there.end(), number)) pending_.push_back(number);
+      const bool wanted =
+          !options.units || std::count(options.units->begin(), options.units->end(), number) > 0;
+      if (wanted && !std::binary_search(there.begin(), there.end(), number)) {
+        pending_.push_back(number);
+      }
     }
     result_.skipped = static_cast<std::int64_t>(there.size());
     for (const Task& task : study_.tasks) costs_.push_back(find_task_kind(task.kind).cost(task));

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "oas/core/parallel.hpp"
 #include "oas/study/result_store.hpp"
@@ -21,6 +23,8 @@ struct StudyRunOptions {
   Parallelism parallelism;
   /// Asked often, from any thread: true ends the run within a moment; finished units stay.
   std::function<bool()> stop;
+  /// Only these units, where given.
+  std::optional<std::vector<std::int64_t>> units;
   /// Told after each unit, one call at a time.
   std::function<void(const StudyProgress&)> progress;
 };
@@ -36,10 +40,11 @@ struct StudyRun {
   std::string first_failure;   ///< "task …: message" of the failed unit of lowest number
 };
 
-/// Runs all units of the store's study that are not there yet, longest first, and stores each when
-/// it is finished. A unit that throws is recorded as failed and the others go on; failed units are
-/// tried again by the next run. What is stored depends on the study alone, not on the threads, nor
-/// on how often the run was interrupted. Throws what the store throws.
+/// Runs all units of the store's study (or those of the options) that are not there yet, longest
+/// first, and stores each when it is finished. A unit that throws is recorded as failed and the
+/// others go on; failed units are tried again by the next run. What is stored depends on the study
+/// alone, not on the threads, nor on how often the run was interrupted. Throws what the store
+/// throws.
 [[nodiscard]] StudyRun run_study(ResultStore& store, const StudyRunOptions& options = {});
 
 /// Runs one unit again and compares its rows with those stored, as CSV text.

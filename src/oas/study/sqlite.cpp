@@ -11,6 +11,24 @@ namespace oas::detail {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
+constexpr int kMostBytesOfCell = 64 << 20;
+
+// The file may come from anybody: of its schema only plain tables are believed.
+void distrust(sqlite3* handle) {
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytesOfCell);
+}
+
+// What only a file that is not as we made it brings about.
+bool means_damage(int primary) {
+  return primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT || primary == SQLITE_SCHEMA ||
+         primary == SQLITE_ERROR || primary == SQLITE_TOOBIG || primary == SQLITE_CONSTRAINT ||
+         primary == SQLITE_MISMATCH || primary == SQLITE_FORMAT;
+}
 
 }  // namespace
 
@@ -27,6 +45,7 @@ Database::Database(std::string path, Mode mode) : path_(std::move(path)) {
   }
   try {
     if (code != SQLITE_OK) fail(code);
+    distrust(handle_);
     sqlite3_busy_timeout(handle_, kBusyMilliseconds);
     if (mode == Mode::write) {
       OAS_REQUIRE(sqlite3_db_readonly(handle_, "main") == 0, "{}: cannot be written", path_);
@@ -52,9 +71,11 @@ void Database::write_ahead() {
 void Database::fail(int code) const {
   const std::string why = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   const int primary = code & 0xff;
-  if (primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT || primary == SQLITE_SCHEMA) {
+  if (means_damage(primary)) {
     throw InvalidArgument(fmt::format(
-        "{}: is damaged or no results file of oas ({}); nothing was changed", path_, why));
+        "{}: is damaged or no results file of oas ({}); nothing was changed; 'oas study repair' "
+        "keeps what is whole of a damaged one",
+        path_, why));
   }
   if (primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY || primary == SQLITE_PERM) {
     throw InvalidArgument(fmt::format("{}: cannot be opened or written ({})", path_, why));
@@ -65,6 +86,10 @@ void Database::fail(int code) const {
 void Database::run(const std::string& sql) const {
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code);
+}
+
+void Database::roll_back() const noexcept {
+  sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 Cell Database::value(const std::string& sql) const {
@@ -146,7 +171,7 @@ Transaction::Transaction(const Database& database) : database_(&database) {
 
 Transaction::~Transaction() {
   // SQLite may have rolled back by itself; then this fails, and that is fine.
-  if (open_) sqlite3_exec(database_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (open_) database_->roll_back();
 }
 
 void Transaction::commit() {

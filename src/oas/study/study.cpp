@@ -4,6 +4,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
+#include "oas/core/fingerprint.hpp"
 
 namespace oas {
 
@@ -40,15 +41,6 @@ Unit Study::unit(std::int64_t number) const {
 Study read_study(const std::string& path, bool quick) {
   constexpr std::size_t kMaxBytes = 1 << 20;
   return parse_study(read_text_file(path, kMaxBytes), path, quick);
-}
-
-std::uint64_t fingerprint(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return hash;
 }
 
 }  // namespace oas

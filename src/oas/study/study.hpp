@@ -96,7 +96,4 @@ struct Study {
 /// The same from a file. Throws InvalidArgument when it cannot be read.
 [[nodiscard]] Study read_study(const std::string& path, bool quick = false);
 
-/// FNV-1a, 64 bits: for fingerprints, not against forgery.
-[[nodiscard]] std::uint64_t fingerprint(std::string_view text);
-
 }  // namespace oas

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/core/number_text.hpp"
 
 namespace oas::detail {
@@ -12,11 +13,19 @@ XmlText::XmlText(std::string_view text, const std::string& file) : text_(text), 
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n') line_starts_.push_back(i + 1);
   }
-  const auto result = document_.load_buffer(text.data(), text.size());
-  if (!result) {
-    const Place place = place_of(result.offset);
-    throw ParseError(file, place.line, place.column,
-                     fmt::format("no valid XML: {}", result.description()));
+  const auto fail_at = [&](std::ptrdiff_t offset, const std::string& message) {
+    const Place place = place_of(offset);
+    throw ParseError(file, place.line, place.column, message);
+  };
+  const std::size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) {
+    fail_at(static_cast<std::ptrdiff_t>(zero), "no valid XML: a byte that is 0");
+  }
+  const auto result =
+      document_.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_fragment);
+  if (!result) fail_at(result.offset, fmt::format("no valid XML: {}", result.description()));
+  if (const std::ptrdiff_t stray = stray_content<pugi::xml_node>(document_); stray >= 0) {
+    fail_at(stray, "no valid XML: text or an element where none belongs");
   }
 }
 

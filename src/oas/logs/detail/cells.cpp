@@ -70,6 +70,12 @@ std::string shown(std::string_view value) {
   return text;
 }
 
+void check_name_size(std::string_view name, std::string_view kind) {
+  OAS_REQUIRE(name.size() <= kMostBytesOfName,
+              "the name of a {} has {} bytes, more than the limit of {}: {}", kind, name.size(),
+              kMostBytesOfName, shown(name));
+}
+
 LabelColumn::LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty,
                          bool names_only)
     : kind_(kind),
@@ -159,6 +165,12 @@ double NumberColumn::read_text(const char*& position) {
 void NumberColumn::check_range(double value, std::string_view text) const {
   if (range_ == Range::probability) {
     OAS_REQUIRE(value > 0.0 && value <= 1.0, "{} {} is not in (0, 1]", name_, shown(text));
+    // Its fourth power enters error bars.
+    constexpr double kLeast = 1e-30;
+    OAS_REQUIRE(value >= kLeast,
+                "{} {} is smaller than {:g}: rows are weighted by 1/{}, and such weights cannot be "
+                "summed up",
+                name_, shown(text), kLeast, name_);
   }
   OAS_REQUIRE(std::isfinite(value), "{} {} is not finite", name_, shown(text));
 }
@@ -177,6 +189,7 @@ void NumberColumn::remember(std::string_view text, double value) {
 }
 
 void RunColumn::start(std::string_view text) {
+  check_name_size(text, "run");
   if (together_ && !names_.add(text)) {
     throw RunComesBack(
         fmt::format("run {} comes back after run {} began", shown(text), shown(last_)));

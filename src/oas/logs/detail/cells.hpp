@@ -27,6 +27,12 @@ namespace oas::detail {
 /// something follows the closing quote.
 [[nodiscard]] std::string_view next_cell(const char*& position, std::string& scratch);
 
+/// Of a run, a state, an action or an observation. Names stay in memory, and a compressed file of a
+/// few kilobytes could hold gigabytes of them.
+inline constexpr std::size_t kMostBytesOfName = 1000;
+/// Throws InvalidArgument on a longer one; `kind` ("run") is used in the message.
+void check_name_size(std::string_view name, std::string_view kind);
+
 /// A value for messages: quoted, shortened, valid UTF-8 without control characters.
 [[nodiscard]] std::string shown(std::string_view value);
 

@@ -65,6 +65,13 @@ std::size_t UnitRows::unit(std::string_view name) {
   if (last_unit_ < units_.size() && *units_[last_unit_].name == name) return last_unit_;
   const auto found = numbers_.find(name);
   if (found != numbers_.end()) return last_unit_ = found->second;
+  name_bytes_ += name.size();
+  OAS_REQUIRE(
+      units_.size() < kMostUnits && name_bytes_ <= kMostBytesOfNames,
+      "units that are mixed, or have times or known states, are sorted apart in memory, and "
+      "there are more than {} of them, or their names take more than {} bytes; sort the log "
+      "by unit and cut it into several files",
+      kMostUnits, kMostBytesOfNames);
   const auto [added, is_new] = numbers_.emplace(std::string(name), units_.size());
   units_.emplace_back().name = &added->first;
   return last_unit_ = units_.size() - 1;

@@ -27,14 +27,16 @@ struct UnitPiece {
 
 /// The rows of interleaved units, sorted apart: units in the order of their first rows, rows in
 /// that of the file. Up to a limit they are kept in memory; beyond, they go to a temporary file
-/// without name, so that memory grows with the number of units only.
+/// without name, so that memory grows with the number of units only, of which there is a limit.
 class UnitRows {
  public:
   static constexpr std::size_t kMemory = std::size_t{64} << 20;
+  static constexpr std::size_t kMostUnits = 1'000'000;
+  static constexpr std::size_t kMostBytesOfNames = std::size_t{64} << 20;
 
   explicit UnitRows(std::size_t memory = kMemory) : memory_(memory) {}
 
-  /// The number of a unit; a new one where the name is.
+  /// The number of a unit; a new one where the name is. Throws InvalidArgument beyond the limits.
   [[nodiscard]] std::size_t unit(std::string_view name);
   [[nodiscard]] const std::string& name(std::size_t unit) const { return *units_[unit].name; }
   [[nodiscard]] std::size_t size() const { return units_.size(); }
@@ -71,6 +73,7 @@ class UnitRows {
 
   std::size_t memory_;
   std::size_t bytes_ = 0;
+  std::size_t name_bytes_ = 0;
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> numbers_;
   std::vector<Unit> units_;
   std::size_t last_unit_ = 0;

@@ -3,6 +3,7 @@
 #include <pugixml.hpp>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/planning/policies/alpha_policy.hpp"
 #include "oas/planning/policies/detail/policy_words.hpp"
 
@@ -17,8 +18,16 @@ class ApplReader {
       : text_(text), file_(file), options_(options) {}
 
   AlphaPolicy read() {
-    const auto result = document_.load_buffer(text_.data(), text_.size());
+    const std::size_t zero = text_.find('\0');
+    if (zero != std::string_view::npos) {
+      fail(static_cast<std::ptrdiff_t>(zero), "no valid XML: a byte that is 0");
+    }
+    const auto result = document_.load_buffer(text_.data(), text_.size(),
+                                              pugi::parse_default | pugi::parse_fragment);
     if (!result) fail(result.offset, fmt::format("no valid XML: {}", result.description()));
+    if (const std::ptrdiff_t stray = stray_content<pugi::xml_node>(document_); stray >= 0) {
+      fail(stray, "no valid XML: text or an element where none belongs");
+    }
     const pugi::xml_node root = document_.document_element();
     if (std::string_view(root.name()) != "Policy") {
       fail(root, fmt::format("found <{}>, expected <Policy>", detail::cut_word(root.name())));

@@ -11,8 +11,9 @@ struct sqlite3_stmt;
 
 namespace oas::detail {
 
-/// A connection to one SQLite file. Errors name the file: damage and foreign files are
-/// InvalidArgument, what the disk refuses is IoError.
+/// A connection to one SQLite file. What a file of strangers may hold beside tables (views,
+/// triggers) is switched off, and no cell may be longer than 64 MB. Errors name the file: damage
+/// and foreign files are InvalidArgument, what the disk refuses is IoError.
 class Database {
  public:
   enum class Mode { read, write };
@@ -29,6 +30,8 @@ class Database {
   void run(const std::string& sql) const;
   /// The first cell of the first row, nothing when there is none.
   [[nodiscard]] Cell value(const std::string& sql) const;
+  /// Ends a transaction as if it had not been; does nothing when there is none.
+  void roll_back() const noexcept;
   [[noreturn]] void fail(int code) const;
 
   [[nodiscard]] sqlite3* handle() const { return handle_; }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -12,15 +14,17 @@ namespace oas::detail {
 /// are done; tasks must not throw.
 class WorkerTeam {
  public:
-  /// `threads` >= 1 counts the caller; with 1 no thread is started.
+  /// `threads` >= 1 counts the caller; with 1 no thread is started. Where the system has no room
+  /// for so many, the caller works alone.
   WorkerTeam(int threads, std::size_t count) : count_(count) {
-    for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { serve(); });
+    const std::size_t most = std::min(static_cast<std::size_t>(threads), count);
+    try {
+      for (std::size_t i = 1; i < most; ++i) helpers_.emplace_back([this] { serve(); });
+    } catch (const std::exception&) {
+      dismiss();
+    }
   }
-  ~WorkerTeam() {
-    stop_ = true;
-    start();
-    for (std::thread& helper : helpers_) helper.join();
-  }
+  ~WorkerTeam() { dismiss(); }
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
 
@@ -40,6 +44,12 @@ class WorkerTeam {
   }
 
  private:
+  void dismiss() {
+    stop_ = true;
+    start();
+    for (std::thread& helper : helpers_) helper.join();
+    helpers_.clear();
+  }
   void start() {
     ++round_;
     round_.notify_all();
