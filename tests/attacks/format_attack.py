@@ -6,7 +6,7 @@ import unittest
 
 from attack import AttackCase
 
-TRIES = 12
+TRIES = 5
 TAILS = (b"\0", b"\0garbage", b"garbage", b"{}", b"<a/>", b"\x1a", b" \n\0 \n", b"]", b"//c", b"&",
          b"text", b"\xff\xfe", b"\x1b[31m")
 
@@ -60,7 +60,7 @@ class Ends(FormatCase):
     def test_cut_files(self):
         for name, verb in self.readers.items():
             whole = self.read(name)
-            for part in range(1, 12):
+            for part in range(1, 12, 2):
                 (self.folder / f"bad_{name}").write_bytes(whole[:len(whole) * part // 12])
                 self.read_file(f"bad_{name}", verb)
 

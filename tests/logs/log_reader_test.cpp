@@ -93,7 +93,7 @@ TEST(LogReader, IndicesOfSeveralDigits) {
 
 TEST(LogReader, RememberedNumbersAreExact) {
   // Texts that begin like one another, in an order that fills and empties what is remembered.
-  const std::string text = "0.1,0.12,0.1,0.123,1,0.1,0.125,0.12,1e-5,1e-50,0.1,0.123,1e-5,1,";
+  const std::string text = "0.1,0.12,0.1,0.123,1,0.1,0.125,0.12,1e-5,1e-20,0.1,0.123,1e-5,1,";
   std::string log = "action,observation,propensity\n";
   std::vector<double> expected;
   for (std::size_t i = 0; i < text.size(); i = text.find(',', i) + 1) {

@@ -112,8 +112,15 @@ TEST(OneLogFiles, FaultsNameTheirOwnFileLineAndColumn) {
   EXPECT_THAT(error("time,run,action,observation\n1,a,0,1\n"), HasSubstr("2.csv:2:1: "));
   EXPECT_THAT(error("# x\ntime,run,action,observation\n3,a,9,1\n"), HasSubstr("2.csv:3:3: action"));
   EXPECT_THAT(error("run,action,observation\na,0,1\n"),
-              HasSubstr("2.csv:1: the columns are not those of "));
+              HasSubstr("2.csv:1: there is no column for time, unlike "));
+  EXPECT_THAT(error("run,time,action,observation,reward\na,3,0,1,2\n"),
+              HasSubstr("2.csv:1: there is a column for reward, unlike "));
   EXPECT_THAT(error(""), HasSubstr("2.csv: the file is empty"));
+  EXPECT_THAT(error("run,time,action,observation\na,2026-03-01,0,1\n"),
+              HasSubstr("2.csv:2:2: time '2026-03-01' is a date without zone, but line 2 of " +
+                        first + " has a number"));
+  EXPECT_THAT(error("run,time,action,observation\na,5,0,1\n"),
+              HasSubstr("1.csv to " + second + ": the times of consecutive rows differ"));
 }
 
 TEST(OneLogFiles, RowsKnowTheirFileAndLine) {

@@ -89,6 +89,28 @@ TEST(PolicyAnswer, AFailureForEverThatNoSimulationSeesIsTheLongRun) {
   EXPECT_GE(rounded, 1);  // else this test looks at nothing
 }
 
+// Where runs end for ever in one of two ways, a few long runs tell little of how often in each.
+TEST(PolicyAnswer, RunsThatEndInSeveralWaysAreSimulatedOften) {
+  const Pomdp model = test::make_model(
+      Timing::before, 4, 2, 2, {0.9, 0.1, 0, 0, 0,   0.7, 0.2,  0.1,  0, 0, 1, 0, 0, 0, 0, 1,
+                                1,   0,   0, 0, 0.9, 0,   0.05, 0.05, 0, 0, 1, 0, 0, 0, 0, 1},
+      {0.9, 0.1, 0.3, 0.7, 0.5, 0.5, 0.4, 0.6, 0.9, 0.1, 0.3, 0.7, 0.5, 0.5, 0.4, 0.6},
+      Reward::by_action_state({1, 0.8, 0, 0.6, 0.5, 0.5, 0, 0.6}), {1, 0, 0, 0});
+  for (const char* text : {"threshold:1>0.099=1,else=0", "threshold:1>0.101=1,else=0"}) {
+    const AskedPolicy policy = parse_policy_text(text, model);
+    SimulationOptions exact;
+    exact.replications = 20'000;
+    exact.batches_per_replication = 2;
+    exact.steps = 40'000;
+    exact.seed = 9;
+    const RuleValue truth = simulate_rule(model, std::get<BeliefRule>(policy.acts), exact);
+    const PolicyAnswer answer = answer_about(policy, model);
+    const double slack = answer.simulated ? answer.simulated->half_width : 0.03;
+    EXPECT_NEAR(answer.value.gain, truth.gain.mean, slack + truth.gain.half_width) << text;
+    EXPECT_LT(slack, 0.06);
+  }
+}
+
 TEST(PolicyAnswer, AControllerIsExact) {
   const Pomdp model = phases(0.05, 0.7);
   const AskedPolicy constant = parse_policy_text("constant:0", model);

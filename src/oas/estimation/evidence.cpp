@@ -115,8 +115,10 @@ void Evidence::Sizes::check(const RowBlock& block) const {
   for (std::size_t row = 0; row < block.size(); ++row) {
     const int action = block.actions[row].value();
     const int observation = block.observations[row].value();
+    // Beside likelihoods an observation only says that something was seen.
+    const bool counted = block.likelihoods.empty();
     OAS_REQUIRE(action >= 0 && action < actions && observation >= kMissing.value() &&
-                    observation < observations,
+                    (!counted || observation < observations),
                 "row {} has action {} and observation {}; the model has {} actions and {} "
                 "observations",
                 row, action, observation, actions, observations);

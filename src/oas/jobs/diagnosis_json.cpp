@@ -100,6 +100,7 @@ nlohmann::ordered_json diagnosis_to_json(const Pomdp& model, const LogDiagnosis&
                    {"p_value_beside_others", finite_or_null(one.beside)},
                    {"explained_by_others", one.explained},
                    {"answer", one.text}};
+    if (one.maybe_drift) answer["drift_would_explain"] = true;
     if (!one.power.empty()) answer["shown_nine_times_in_ten"] = one.power;
     document["answers"].push_back(std::move(answer));
   }

@@ -13,6 +13,9 @@ namespace oas {
 namespace {
 
 using Question = DiagnosisQuestion;
+// Differences of units must be this much larger than to first order to be shown: measured in
+// simulated fleets (docs/how-to/does-one-model-fit.md).
+constexpr double kUnitsShown = 2.0;
 constexpr double kPower = 0.9;
 constexpr std::size_t kNamedUnits = 12;
 constexpr double kSure = 3.0;  // of log-likelihood: 20 to 1
@@ -167,7 +170,8 @@ class Words {
   void units(DiagnosisAnswer& one) const {
     one.text = one.found ? "Yes: " + groups() : "No difference was found.";
     explain(one);
-    one.power = power_of_rows(out_.unit_difference, "units in two equal groups that differ in");
+    one.power = power_of_rows(out_.unit_difference, "units in two equal groups that differ in",
+                               kUnitsShown);
   }
 
   [[nodiscard]] std::string groups() const {
@@ -195,7 +199,12 @@ class Words {
                                        out_.change_text[1], out_.change_text[2], most_in())
                          : "No change was found.";
     explain(one);
-    one.power = power_of_rows(out_.change, "a change, half way, of");
+    if (one.maybe_drift) {
+      one.text +=
+          " Sensors that changed there would look much the same in this log: make sure of them "
+          "before you believe it.";
+    }
+    one.power = power_of_rows(out_.change, "a change, half way, of", 1.0);
   }
 
   // The row of T in which a change shows most, if it is one.
@@ -231,7 +240,8 @@ class Words {
   }
 
   // What had to happen to the row of T that the log knows best, and to the one it knows least.
-  [[nodiscard]] std::string power_of_rows(const ScoreTest& test, const char* what) const {
+  [[nodiscard]] std::string power_of_rows(const ScoreTest& test, const char* what,
+                                          double factor) const {
     const Vector information = information_of(tally_, ScorePart::dynamics, layout_);
     std::vector<RowPower> rows;
     std::vector<std::size_t> seen;
@@ -239,7 +249,7 @@ class Words {
       const auto row = static_cast<std::size_t>(layout_.row_of[i]);
       const double one = information(static_cast<Eigen::Index>(i));
       const double needed = test.noncentrality_of(static_cast<Eigen::Index>(i), strict_, kPower);
-      const double length = one > 0.0 ? std::min(1.0, std::sqrt(4.0 * needed / one)) : 1.0;
+      const double length = one > 0.0 ? std::min(1.0, factor * std::sqrt(4.0 * needed / one)) : 1.0;
       if (seen.empty() || seen.back() != row) {
         seen.push_back(row);
         rows.push_back({row_name(static_cast<int>(row)), 0.0});

@@ -297,6 +297,10 @@ class Diagnosing {
       out_.groups = find_groups(log_.model, log_.rows, unit_scores(tally, layout), out_.fitted,
                                 options_.parallelism);
     }
+    if (change && !drift && sensors_.size() > 0) {
+      const ScoreTest beside = test_change(tally, 0, ScorePart::dynamics_beside_drift, layout);
+      answer(Question::change).maybe_drift = !(beside.p_value <= out_.level);
+    }
     if (change + units + drift < 2) return;
     const Source itself{log_.model, log_.rows};
     std::optional<DriftCorrection> corrected;

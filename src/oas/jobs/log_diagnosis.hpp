@@ -67,10 +67,11 @@ struct DiagnosisAnswer {
   double holm = std::numeric_limits<double>::quiet_NaN();  ///< p-value among all tests
   /// p-value when what else was found is allowed for; NaN where nothing else was.
   double beside = std::numeric_limits<double>::quiet_NaN();
-  bool found = false;      ///< holm <= level
-  bool explained = false;  ///< found, but by something else that was found too
-  std::string text;        ///< the plain answer
-  std::string power;       ///< what the log would have shown nine times in ten
+  bool found = false;        ///< holm <= level
+  bool explained = false;    ///< found, but by something else that was found too
+  bool maybe_drift = false;  ///< a change of the dynamics; a drift of the sensors would do as well
+  std::string text;          ///< the plain answer
+  std::string power;         ///< what the log would have shown nine times in ten
 
   [[nodiscard]] bool tested() const { return p_value == p_value; }
 };

@@ -131,8 +131,8 @@ bool LabelColumn::has_classes(std::string_view text) const {
 
 void LabelColumn::set_mode(Mode mode, std::string_view text, long line) {
   OAS_REQUIRE(mode_ == Mode::unknown,
-              "{} {} is {}, but line {} has {}; a column holds names or indices, not both", kind_,
-              shown(text), mode == Mode::names ? "a name" : "an index", mode_line_,
+              "{} {} is {}, but line {}{} has {}; a column holds names or indices, not both", kind_,
+              shown(text), mode == Mode::names ? "a name" : "an index", mode_line_, mode_file_,
               mode == Mode::names ? "an index" : "a name");
   mode_ = mode;
   mode_line_ = line;

@@ -61,6 +61,11 @@ class LabelColumn {
     return read_text(position, line);
   }
 
+  /// Rows of another file follow those of this one.
+  void leave_file(const std::string& name) {
+    if (mode_ != Mode::unknown && mode_file_.empty()) mode_file_ = " of " + name;
+  }
+
  private:
   enum class Mode { unknown, names, indices };
   static constexpr std::uint32_t kLargest = 100'000'000;  // one more digit still fits in 32 bits
@@ -81,7 +86,8 @@ class LabelColumn {
   std::vector<std::string> names_;
   std::unordered_map<std::string_view, std::int32_t> by_name_;
   Mode mode_ = Mode::unknown;
-  long mode_line_ = 0;  // where the mode was set
+  long mode_line_ = 0;     // where the mode was set
+  std::string mode_file_;  // and in which file, where that is not the one being read
   std::string scratch_;
 };
 

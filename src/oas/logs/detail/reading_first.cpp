@@ -64,9 +64,9 @@ void ReadingFirst::check(const LogBlock& rows, const LineOf& line_of) {
 void ReadingFirst::require_action() const {
   if (chosen_.action >= 0) return;
   fail(LogColumn::action, chosen_.line,
-       fmt::format("the action is empty, but the run goes on in line {}: only the last row of a "
+       fmt::format("the action is empty, but the run goes on in {}: only the last row of a "
                    "run may have none",
-                   parser_.line_in_file(line_)));
+                   parser_.place(line_, chosen_.line)));
 }
 
 State ReadingFirst::state_here() const { return known_ ? raw_.rows.states[index_] : kNobodyLooked; }
@@ -164,9 +164,8 @@ void ReadingFirst::add_row(LogBlock& block) {
   add_likelihoods(block);
   if (known_ && !known_->complete(state_here(), block)) {
     fail(LogColumn::state, line_,
-         known_->contradiction(
-             state_here(), states_,
-             fmt::format("the observation of line {}", parser_.line_in_file(line_))));
+         known_->contradiction(state_here(), states_,
+                               fmt::format("the observation of {}", parser_.place(line_, line_))));
   }
 }
 

@@ -57,7 +57,16 @@ ParseError RowParser::error(LogColumn column, long line, const std::string& mess
       std::find_if(file.columns.begin(), file.columns.end(),
                    [&](const HeaderColumn& given) { return given.column == column; });
   const long field = found == file.columns.end() ? 0 : found - file.columns.begin() + 1;
+  if (line == 0 && files_.size() > 1) {
+    return {fmt::format("{} to {}", file.name, files_.back().name), 0, 0, message};
+  }
   return {file.name, line - file.lines_before, field, message};
+}
+
+std::string RowParser::place(long line, long beside) const {
+  const File& file = file_at(line);
+  const std::string text = fmt::format("line {}", line - file.lines_before);
+  return &file == &file_at(beside) ? text : fmt::format("{} of {}", text, file.name);
 }
 
 std::size_t RowParser::index_of_file(long line) const {
@@ -78,6 +87,8 @@ void RowParser::continue_with(std::span<const std::string> files) {
 bool RowParser::open_next() {
   if (following_.empty()) return false;
   const long lines_before = files_.back().lines_before + line_;
+  for (LabelColumn* column : {&actions_, &observations_, &states_}) column->leave_file(name_);
+  time_.leave_file(name_);
   name_ = input_name(following_.back());
   lines_ = LineBuffer(decompressed(open_bytes(following_.back()), name_), name_);
   following_.pop_back();
@@ -97,10 +108,28 @@ void RowParser::check_columns() const {
     });
     return columns;
   };
-  if (parts(columns_) == parts(files_.front().columns)) return;
-  throw ParseError(name_, line_, 0,
-                   fmt::format("the columns are not those of {}, whose units may go on here",
-                               files_.front().name));
+  const std::vector<HeaderColumn> first = parts(files_.front().columns);
+  const std::vector<HeaderColumn> here = parts(columns_);
+  if (here == first) return;
+  const auto names = [](const std::vector<HeaderColumn>& columns,
+                        const std::vector<HeaderColumn>& others) {
+    std::vector<std::string_view> only;
+    for (const HeaderColumn& one : columns) {
+      if (std::find(others.begin(), others.end(), one) != others.end()) continue;
+      only.push_back(static_cast<std::size_t>(one.column) < kLogColumnNames.size()
+                         ? kLogColumnNames[static_cast<std::size_t>(one.column)]
+                         : "a part of the reading");
+    }
+    return only;
+  };
+  const auto lacks = names(first, here);
+  throw ParseError(
+      name_, line_, 0,
+      fmt::format("{} {}, unlike {}, whose units may go on here; a part of rows that is not to be "
+                  "read can be left out with --columns {}=",
+                  lacks.empty() ? "there is a column for" : "there is no column for",
+                  fmt::join(lacks.empty() ? names(here, first) : lacks, ", "), files_.front().name,
+                  lacks.empty() ? names(here, first).front() : lacks.front()));
 }
 
 void RowParser::read_header() {

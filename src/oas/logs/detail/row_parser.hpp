@@ -54,6 +54,8 @@ class RowParser {
   /// The number of that line in its own file, and which file that is.
   [[nodiscard]] long line_in_file(long line) const { return line - file_at(line).lines_before; }
   [[nodiscard]] std::size_t index_of_file(long line) const;
+  /// "line 7", with the name of its file where that is not the one of the line beside it.
+  [[nodiscard]] std::string place(long line, long beside) const;
 
   /// Of the rows of the last call; empty where there is no column `time`.
   [[nodiscard]] const std::vector<double>& times() const { return times_; }

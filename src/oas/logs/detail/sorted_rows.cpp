@@ -288,7 +288,7 @@ void SortedRows::complete(LogBlock& block) {
   fail(LogColumn::state, line,
        known_->contradiction(
            state, states_,
-           fmt::format("the observation of line {}", parser_.line_in_file(lines_.back()))));
+           fmt::format("the observation of {}", parser_.place(lines_.back(), line))));
 }
 
 }  // namespace oas::detail

@@ -162,8 +162,8 @@ double TimeColumn::read(const char*& position, long line) {
            : one == TimeKind::local ? "a date without zone"
                                     : "a date with a zone";
   };
-  OAS_REQUIRE(time.kind == *kind_, "time {} is {}, but line {} has {}; all must be of one kind",
-              shown(text), words(time.kind), kind_line_, words(*kind_));
+  OAS_REQUIRE(time.kind == *kind_, "time {} is {}, but line {}{} has {}; all must be of one kind",
+              shown(text), words(time.kind), kind_line_, kind_file_, words(*kind_));
   return time.value;
 }
 

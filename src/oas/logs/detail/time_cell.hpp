@@ -36,6 +36,10 @@ struct GivenTime {
 class TimeColumn {
  public:
   [[nodiscard]] double read(const char*& position, long line);
+  /// Rows of another file follow those of this one.
+  void leave_file(const std::string& name) {
+    if (kind_ && kind_file_.empty()) kind_file_ = " of " + name;
+  }
 
   /// Whether the times are dates, so that their differences are seconds.
   [[nodiscard]] bool dates() const { return kind_ && *kind_ != TimeKind::number; }
@@ -45,7 +49,8 @@ class TimeColumn {
 
  private:
   std::optional<TimeKind> kind_;
-  long kind_line_ = 0;  // where that was seen first
+  long kind_line_ = 0;     // where that was seen first
+  std::string kind_file_;  // and in which file, where that is not the one being read
   std::string scratch_;
 };
 

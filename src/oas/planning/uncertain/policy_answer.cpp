@@ -12,6 +12,18 @@ namespace {
 constexpr double kAgreement = 1e-3;  // of the rewards
 constexpr std::uint64_t kBurnInPerDraw = 200;
 
+// Replications where runs end in one of several ways, of which a single one tells little.
+constexpr int kRunsToTheEnd = 2000;
+constexpr int kRunsToTheEndPerDraw = 100;
+
+SimulationOptions with_replications(SimulationOptions simulation, int replications) {
+  simulation.replications = std::max(simulation.replications, replications);
+  const auto batches = static_cast<std::uint64_t>(simulation.batches_per_replication) *
+                       static_cast<std::uint64_t>(simulation.replications);
+  simulation.steps = std::max(simulation.steps, batches);
+  return simulation;
+}
+
 PosteriorValue simulate_over(std::span<const Pomdp> draws, const BeliefRule& rule,
                              SimulationOptions simulation, Parallelism parallelism) {
   simulation.steps = std::min(simulation.steps, kSimulatedStepsPerDraw);
@@ -37,7 +49,9 @@ PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
   answer.value = evaluate_controller(model, ready.controller);
   if (ready.tolerance > 0.0) {
     const auto& rule = std::get<BeliefRule>(policy.acts);
-    const RuleValue itself = simulate_rule(model, rule, simulation, parallelism);
+    const bool several = answer.value.num_classes > 1;
+    const SimulationOptions many = with_replications(simulation, several ? kRunsToTheEnd : 1);
+    const RuleValue itself = simulate_rule(model, rule, many, parallelism);
     const Matrix rewards = model.expected_reward();
     const double allowed =
         itself.gain.half_width + kAgreement * (rewards.maxCoeff() - rewards.minCoeff());
@@ -45,7 +59,11 @@ PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
     if (!itself.gain.transient && std::abs(itself.gain.mean - answer.value.gain) > allowed) {
       answer.simulated = itself.gain;
       answer.value = {itself.gain.mean, itself.frequencies, 0, 0, 0.0};
-      if (!draws.empty()) answer.drawn = simulate_over(draws, rule, simulation, parallelism);
+      if (!draws.empty()) {
+        answer.drawn = simulate_over(
+            draws, rule, with_replications(simulation, several ? kRunsToTheEndPerDraw : 1),
+            parallelism);
+      }
       return answer;
     }
   }
