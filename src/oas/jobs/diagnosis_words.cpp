@@ -171,7 +171,7 @@ class Words {
     one.text = one.found ? "Yes: " + groups() : "No difference was found.";
     explain(one);
     one.power = power_of_rows(out_.unit_difference, "units in two equal groups that differ in",
-                               kUnitsShown);
+                              kUnitsShown);
   }
 
   [[nodiscard]] std::string groups() const {
