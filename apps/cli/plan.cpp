@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -66,19 +68,30 @@ void print_all(const PlanArguments& options, const Pomdp& model,
         fmt::format("{}, floor {:.4g}\n{}", options.model, options.plan.iota, table.text()));
 }
 
+// Of a gain: worth a word.
+constexpr double kMuchLeft = 0.05;
+
 // What is worth most to know about a plan, by what it was made for.
 std::string headline(const std::string& model, const Plan& plan) {
   const std::string checked =
       fmt::format("simulation of {} steps, seed {}, level {:g}", plan.certificate.steps,
                   plan.certificate.seed, plan.certificate.level);
   if (const auto& limit = plan.limited) {
+    const double left = limit->gain_upper - limit->gain_lower;
+    const std::string room =
+        left > kMuchLeft * std::max(std::abs(limit->gain_lower), std::abs(limit->gain_upper))
+            ? fmt::format(
+                  "  up to {:.4g} more may be left: the best policy under a limit often "
+                  "switches between two plans, which is not tried\n",
+                  left)
+            : "";
     return fmt::format(
         "{}: gain in [{:.6g}, {:.6g}], {} in {:.4g} of the steps (at most {:.4g}, limit {:g})\n"
         "  lower and shares: {}; upper: proved for every policy that keeps the limit\n"
-        "  by a penalty of {:.6g} for each such step; with it: {}\n",
+        "  by a penalty of {:.6g} for each such step; with it: {}\n{}",
         model, limit->gain_lower, limit->gain_upper, fmt::join(limit->states, " or "),
         limit->frequency, limit->frequency_upper, limit->most, checked, limit->multiplier,
-        plan.brief());
+        plan.brief(), room);
   }
   if (plan.horizon) return horizon_headline(model, plan);
   if (const auto& value = plan.discounted) {
