@@ -4,6 +4,12 @@ option(OAS_BUILD_APPS "Build the oas command" ${PROJECT_IS_TOP_LEVEL})
 option(OAS_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(OAS_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(OAS_BUILD_EXAMPLES "Build the examples and run them as tests" ${PROJECT_IS_TOP_LEVEL})
+option(OAS_BUILD_HTTP "Build the HTTP server of oas agent (needs Boost.Beast)" ON)
+option(OAS_BUILD_PYTHON "Build the Python package oas (needs nanobind, see scripts/setup)" OFF)
+set(MPI_CXX_SKIP_MPICXX ON)  # the old C++ interface
+find_package(MPI QUIET COMPONENTS CXX)
+option(OAS_MPI "Let the oas command run under mpirun (default: where MPI is found)"
+  ${MPI_CXX_FOUND})
 option(OAS_WERROR "Treat compiler warnings as errors" OFF)
 option(OAS_SANITIZE_ALL "Under a sanitizer: all fast tests, not only those labelled memory" OFF)
 option(OAS_COVERAGE "Count executed lines (gcov)" OFF)

@@ -61,11 +61,8 @@ function(oas_app name)
   install(TARGETS ${name} RUNTIME COMPONENT oas_runtime)
 endfunction()
 
-# oas_add_subdirectories(<folder> <option>): every <folder>/*/CMakeLists.txt, when <option> is on.
-function(oas_add_subdirectories folder option)
-  if(NOT ${option})
-    return()
-  endif()
+# oas_add_subdirectories(<folder>): every <folder>/*/CMakeLists.txt.
+function(oas_add_subdirectories folder)
   file(GLOB lists CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*/CMakeLists.txt")
   foreach(list IN LISTS lists)
     cmake_path(GET list PARENT_PATH directory)

@@ -63,6 +63,29 @@ build() {
   fi
 }
 
+# python_environment KIND: the virtual environment build/venv with what python/requirements.txt asks
+# for; "extension" installs only the lines without a mark. Does nothing when that was done already.
+python_environment() {
+  local venv=build/venv wanted=python/requirements.txt
+  local interpreter
+  interpreter=$(command -v /usr/bin/python3 || command -v python3) || {
+    echo "$me: no python3, so no Python package"
+    return 0
+  }
+  if cmp -s "$wanted" "$venv/installed-test.txt" || { [[ $1 == extension ]] &&
+    cmp -s "$wanted" "$venv/installed-extension.txt"; }; then
+    echo "$me: the packages of Python are installed"
+    return 0
+  fi
+  [[ -x $venv/bin/python ]] || quietly "virtual environment" "$interpreter" -m venv "$venv"
+  echo "$me: installing the packages of Python"
+  local lines
+  mapfile -t lines < <(if [[ $1 == extension ]]; then grep -v '#' "$wanted"; else
+    sed 's/ *#.*//; /^$/d' "$wanted"; fi)
+  quietly "packages of Python" "$venv/bin/python" -m pip install --upgrade "${lines[@]}"
+  cp "$wanted" "$venv/installed-$1.txt"
+}
+
 # cpp_files [FOLDER…]: our C++ files, tracked or new but not ignored, each ended by a zero byte.
 cpp_files() {
   local path

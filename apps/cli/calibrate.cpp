@@ -16,6 +16,7 @@
 #include "oas/figures/figure_file.hpp"
 #include "oas/jobs/log_calibration.hpp"
 #include "oas/jobs/log_densities.hpp"
+#include "oas/model/label_lookup.hpp"
 #include "setting_options.hpp"
 #include "whole_number.hpp"
 
@@ -31,6 +32,7 @@ struct CalibrateArguments {
   CalibrationOptions calibration;
   DensityCalibrationOptions densities;
   std::string family;  // empty: not given
+  std::string unread;  // states, "dead+sold"
   std::string figure;
   std::vector<Setting> rows;
   std::string output;
@@ -231,9 +233,13 @@ void calibrate_readings(const CalibrateArguments& options, const Pomdp* chain) {
   const DensitySkeleton skeleton =
       density_skeleton(options.model, chain, options.logs, given_timing(options), rows);
   Progress progress(options.common, "rows", 0);
-  const LabelledReadings readings = read_labelled(
+  LabelledReadings readings = read_labelled(
       skeleton, options.logs, options.common.parallelism(),
       [&](std::int64_t done) { progress.add(done); }, rows);
+  if (!options.unread.empty()) {
+    const Labels& states = skeleton.chain.states();
+    readings.borrow_for(elements_named(options.unread, states, "state", "--unread"), states);
+  }
   const DensityCalibration calibration =
       calibrate_densities(readings, skeleton.chain, how, options.common.parallelism());
   const nlohmann::ordered_json document = calibration_to_json(skeleton, calibration);
@@ -283,8 +289,8 @@ void add_calibrate(CLI::App& app) {
   const auto options = std::make_shared<CalibrateArguments>();
   CLI::App* verb = add_verb(app, "calibrate", "Estimate the sensors from logs with known states",
                             options->common, [options] { run_calibrate(*options); });
-  add_input(*verb, "LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)",
-            options->common)
+  add_logs(*verb, "LOG", options->logs, "Log files with a column state (CSV, plain, gzip or zstd)",
+           options->common)
       ->required();
   add_input(
       *verb, "--model", options->model,
@@ -309,6 +315,9 @@ void add_calibrate(CLI::App& app) {
       "Readings are numbers; fit densities of this family: auto (the default where "
       "the model or the columns say that they are numbers), normal, log-normal, "
       "gamma, poisson, mixture, kernel, one for each component (normal+gamma), joint-normal");
+  verb->add_option("--unread", options->unread,
+                   "Readings are numbers; states in which nothing is ever read, dead+sold, and "
+                   "which have no labelled readings: their density is that of all readings");
   verb->add_flag("--by-action", options->densities.by_action,
                  "A density for each action; default: one for all of them");
   add_whole_number<int>(*verb, "--draws", options->densities.draws, {20, 1000},
@@ -318,7 +327,7 @@ void add_calibrate(CLI::App& app) {
   verb->add_option("--confidence", options->calibration.confidence,
                    "Confidence level of the intervals")
       ->capture_default_str();
-  add_log_options(*verb, false, options->rows);
+  add_log_options(*verb, false, options->rows, options->common);
   add_seed(*verb, options->calibration.seed, "Seed for the intervals of alpha and the draws");
   add_lenient_flag(*verb, options->common);
   add_output(*verb, "-o,--output", options->output, "Model to write, with its calibration: .json",

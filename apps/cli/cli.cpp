@@ -10,12 +10,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "command.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/core/markup.hpp"
 #include "oas/formats/model_file.hpp"
+#include "oas/logs/log_shards.hpp"
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
@@ -36,6 +38,11 @@ bool is_model_file(const std::string& path) {
 }
 
 void write_all(std::FILE* out, const std::string& text) {
+  if (CommandOutput* const captured = captured_output()) {
+    captured->printed += text;
+    return;
+  }
+  if (text.empty()) return;
   if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
     throw IoError("standard output: write failed");
   }
@@ -86,7 +93,15 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
                    "Threads, 0 = all cores; results do not depend on it")
       ->capture_default_str();
   verb->callback([&common, run = std::move(run)] {
-    check_files(names_in(common.inputs), names_in(common.outputs));
+    std::vector<std::string> inputs = names_in(common.inputs);
+    for (std::vector<std::string>* const logs : common.logs) {
+      *logs = log_files(*logs);
+      inputs.insert(inputs.end(), logs->begin(), logs->end());
+    }
+    std::vector<std::string> outputs = names_in(common.outputs);
+    if (common.folder_outputs) std::erase_if(outputs, names_folder);
+    if (only_helps()) outputs.clear();
+    check_files(inputs, outputs);
     run();
   });
   return verb;
@@ -193,7 +208,11 @@ void print_json(const Common& common, const nlohmann::ordered_json& document) {
 }
 
 void warn(const Common& common, const std::string& text) {
-  if (!common.quiet) say(fmt::format("warning: {}\n", text));
+  if (CommandOutput* const captured = captured_output()) {
+    captured->warnings.push_back(text);
+  } else if (!common.quiet) {
+    say(fmt::format("warning: {}\n", text));
+  }
 }
 
 Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

@@ -16,6 +16,7 @@
 #include "oas/model/any_model.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
+#include "team_command.hpp"
 
 /// What the verbs of `oas` share. A verb is one file: it declares its options, calls the library,
 /// prints, and throws on trouble; main() turns exceptions into exit codes.
@@ -34,8 +35,10 @@ struct Common {
   CLI::App* verb = nullptr;
   std::vector<CLI::Option*> inputs;
   std::vector<CLI::Option*> outputs;
+  bool folder_outputs = false;  ///< outputs may be folders, which the verb checks itself
+  std::vector<std::vector<std::string>*> logs;  ///< inputs too: files, folders and patterns
 
-  [[nodiscard]] Parallelism parallelism() const { return {threads}; }
+  [[nodiscard]] Parallelism parallelism() const { return {threads, current_team()}; }
   /// Where the verb prints: standard error when standard output is one of the outputs.
   [[nodiscard]] std::FILE* printed() const;
 };
@@ -176,5 +179,6 @@ void add_plan(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_study(CLI::App& app);
 void add_learn(CLI::App& app);
+void add_agent(CLI::App& app);
 
 }  // namespace oas::cli

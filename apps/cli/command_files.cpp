@@ -1,11 +1,15 @@
 #include "command_files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
+#include "oas/journal/journal_record.hpp"
 
 namespace oas::cli {
 
@@ -24,6 +28,14 @@ bool same_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+CLI::Option* add_logs(CLI::App& verb, const char* name, std::vector<std::string>& logs,
+                      const char* summary, Common& common) {
+  common.logs.push_back(&logs);
+  return verb.add_option(name, logs, summary);
+}
+
+bool names_folder(const std::string& path) { return path.ends_with('/') || fs::is_directory(path); }
+
 CLI::Option* add_output(CLI::App& verb, const char* name, std::string& file, const char* summary,
                         Common& common) {
   CLI::Option* option = verb.add_option(name, file, summary);
@@ -33,7 +45,8 @@ CLI::Option* add_output(CLI::App& verb, const char* name, std::string& file, con
 
 void check_files(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
   for (const std::string& input : inputs) {
-    OAS_REQUIRE(!fs::is_directory(input), "{}: is a folder, not a file", input);
+    OAS_REQUIRE(!fs::is_directory(input) || holds_journal(input), "{}: is a folder, not a file",
+                input);
   }
   OAS_REQUIRE(std::count_if(outputs.begin(), outputs.end(), is_standard_output) <= 1,
               "only one output can go to standard output");
@@ -51,11 +64,17 @@ void check_files(const std::vector<std::string>& inputs, const std::vector<std::
 }
 
 void check_different(const std::vector<std::string>& logs) {
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      OAS_REQUIRE(!same_file(logs[i], logs[j]),
-                  "{} and {} are the same log; its rows would count twice", logs[j], logs[i]);
-    }
+  std::map<std::pair<dev_t, ino_t>, std::string> known;  // by what the names lead to
+  std::map<fs::path, std::string> names;
+  for (const std::string& log : logs) {
+    if (is_written_directly(log)) continue;
+    struct stat info = {};
+    auto [name, is_new] = names.try_emplace(full_name(log), log);
+    OAS_REQUIRE(is_new, "{} and {} are the same log; its rows would count twice", name->second,
+                log);
+    if (stat(log.c_str(), &info) != 0) continue;
+    const auto [file, first] = known.try_emplace({info.st_dev, info.st_ino}, log);
+    OAS_REQUIRE(first, "{} and {} are the same log; its rows would count twice", file->second, log);
   }
 }
 

@@ -18,6 +18,14 @@ CLI::Option* add_input(CLI::App& verb, const char* name, Names& files, const cha
   return option;
 }
 
+/// Declares an option or argument that names logs: files, folders and patterns (log_files()); when
+/// the verb runs, `logs` has the files.
+CLI::Option* add_logs(CLI::App& verb, const char* name, std::vector<std::string>& logs,
+                      const char* summary, Common& common);
+
+/// Whether that names a folder, there or to be made: it ends in a slash.
+[[nodiscard]] bool names_folder(const std::string& path);
+
 /// Declares an option or argument that names a file to write. Where it is standard output, what the
 /// verb prints goes to standard error.
 CLI::Option* add_output(CLI::App& verb, const char* name, std::string& file, const char* summary,

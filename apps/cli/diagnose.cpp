@@ -94,10 +94,11 @@ void add_diagnose(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model,
                      "Model file or problem name; its transition is not used, it is estimated",
                      options->common);
-  add_input(*verb, "LOG", options->logs,
-            "Log files (CSV, plain, gzip or zstd); - is standard input", options->common)
+  add_logs(*verb, "LOG", options->logs,
+           "Log files, folders of such, patterns (CSV, plain, gzip or zstd); - is standard input",
+           options->common)
       ->required();
-  add_log_options(*verb, true, options->rows);
+  add_log_options(*verb, true, options->rows, options->common);
   for (const SettingInfo& setting : describe_options<DiagnosisOptions>()) {
     add_setting(*verb, setting, options->settings);
   }

@@ -165,11 +165,11 @@ void add_discretise(CLI::App& app) {
   }
   add_input(*verb, "--use", options->use,
             "Take the split points from this file, written by an earlier call", options->common);
-  add_input(*verb, "--log", options->logs,
-            "Log with real-valued observations; again for each file over which its units go on",
-            options->common)
+  add_logs(*verb, "--log", options->logs,
+           "Log with real-valued observations; again for each file over which its units go on",
+           options->common)
       ->allow_extra_args(false);
-  add_log_options(*verb, false, options->rows);
+  add_log_options(*verb, false, options->rows, options->common);
   add_output(*verb, "--log-out", options->log_output,
              "Log with cells to write; - is standard output", options->common);
   add_output(*verb, "-o,--output", options->output,

@@ -185,24 +185,13 @@ void run_estimate(const EstimateArguments& options) {
       "--simultaneous: {} gives no error bars", options.estimator);
   const LogOptions reading = log_options(options.rows);
   const AnyModel rows = row_model(loaded, options.logs.front(), reading);
-  Estimation how = estimation_from(options.estimator, rows, options.settings);
-  const LogOptions known = how.rows;  // settings of the estimators that look at them
-  how.rows = reading;
-  how.rows.known_states = known.known_states;
-  how.rows.noticed = known.noticed;
+  Estimation how = estimation_from(options.estimator, rows, options.settings, reading);
   Progress progress(options.common, "rows", 0);
   how.estimate.parallelism = options.common.parallelism();
   how.estimate.progress = [&](std::int64_t done) { progress.add(done); };
-  TransitionEstimate estimate = estimate_from_logs(rows, options.logs, how);
-  if (brings_rewards(rows, options.logs, how.rows)) {
-    estimate_rewards(rows, options.logs, estimate,
-                     {.rows = how.rows,
-                      .seed = how.evidence.stream.seed,
-                      .parallelism = how.estimate.parallelism,
-                      .progress = how.estimate.progress});
-  }
+  const TransitionEstimate estimate = estimate_dynamics_and_rewards(rows, options.logs, how);
   write_output(options, loaded, estimate);
-  for (const std::string& warning : estimate.warnings) warn(options.common, warning);
+  for (const std::string& text : for_people(estimate.warnings)) warn(options.common, text);
   if (options.common.json)
     print_json(options.common, estimate_to_json(model, estimate)["estimate"]);
   std::string text = estimate.brief() + "\n";
@@ -250,8 +239,9 @@ void add_estimate(CLI::App& app) {
                      "Model file or problem name; its transition is not used "
                      "(except by --structure zeros-of-model)",
                      options->common);
-  add_input(*verb, "LOG", options->logs,
-            "Log files (CSV, plain, gzip or zstd); - is standard input", options->common)
+  add_logs(*verb, "LOG", options->logs,
+           "Log files, folders of such, patterns (CSV, plain, gzip or zstd); - is standard input",
+           options->common)
       ->required();
   verb->add_option("--estimator", options->estimator, "Estimator (see oas list)")
       ->capture_default_str();
@@ -260,7 +250,7 @@ void add_estimate(CLI::App& app) {
       ->check(CLI::IsMember({"row", "all"}));
   std::vector<std::string> names;
   for (const EstimatorInfo& info : estimators()) names.emplace_back(info.name);
-  add_log_options(*verb, false, options->rows);
+  add_log_options(*verb, false, options->rows, options->common, &options->settings);
   add_settings(*verb, estimation_settings(), names, options->settings);
   options->common.inputs.push_back(verb->get_option("--structure"));
   add_output(*verb, "-o,--output", options->output,

@@ -257,7 +257,7 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--level", options->simulation.level, "Confidence level")->capture_default_str();
   add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
-  add_log_options(*verb, false, options->question.rows);
+  add_log_options(*verb, false, options->question.rows, options->common);
 }
 
 }  // namespace oas::cli

@@ -70,10 +70,10 @@ void add_filter(CLI::App& app) {
                             options->common, [options] { run_filter(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
                      options->common);
-  add_input(*verb, "LOG", options->logs,
-            "Log file, - is standard input; or files over which its units go on", options->common)
+  add_logs(*verb, "LOG", options->logs,
+           "Log file, - is standard input; or files over which its units go on", options->common)
       ->required();
-  add_log_options(*verb, true, options->rows);
+  add_log_options(*verb, true, options->rows, options->common);
   add_output(*verb, "-o,--output", options->output,
              "CSV to write: for each row the belief before it and the smoothed state; .gz and .zst "
              "are compressed, - is standard output",

@@ -22,6 +22,7 @@ namespace oas::cli {
 
 namespace {
 
+constexpr double kExactBeliefs = 1e-6;  // rounded so little, a policy is itself
 constexpr std::size_t kShownUnits = 40;
 
 struct ForecastArguments {
@@ -123,6 +124,13 @@ std::string unit_table(const ForecastArguments& options, const Pomdp& model,
   return table.text();
 }
 
+// With which the policy of the units was followed, at worst.
+double tolerance_of(const std::vector<UnitForecast>& units) {
+  double worst = 0.0;
+  for (const UnitForecast& unit : units) worst = std::max(worst, unit.tolerance);
+  return worst;
+}
+
 std::string report(const ForecastArguments& options, const Pomdp& model,
                    const std::vector<UnitForecast>& units, std::size_t draws) {
   const ForecastQuestion& question = options.forecast.question;
@@ -151,6 +159,9 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
     text += fmt::format(
         "\nreached: {} was entered{}\n", fmt::join(options.reach, " or "),
         there == 0 ? "" : fmt::format("; {} of the units probably there now, shown last", there));
+  }
+  if (const double rounded = tolerance_of(units); rounded > kExactBeliefs) {
+    text += fmt::format("beliefs of the policy were rounded to within {:g}\n", rounded);
   }
   if (draws > 0) {
     text += fmt::format("[ ]: {:g} % of {} transition models drawn from the posterior\n",
@@ -193,6 +204,8 @@ void run_forecast(const ForecastArguments& given) {
   if (const auto estimate = estimate_in(options.model)) {
     draws = drawn_transitions(*estimate);
     if (!draws.empty()) options.forecast.within = without_unseen(*estimate);
+    options.forecast.drawn_densities =
+        estimate->labelled_rows.has_value() && options.logs.front() != "-";
   }
   const std::unique_ptr<ByteSink> out =
       options.output.empty() ? nullptr : open_output(options.output);
@@ -224,6 +237,7 @@ void run_forecast(const ForecastArguments& given) {
                                    {"confidence", options.forecast.confidence},
                                    {"units", nlohmann::ordered_json::array()}};
     if (!warning.empty()) json["warning"] = warning;
+    if (!options.policy.empty()) json["beliefs_rounded_to"] = tolerance_of(units);
     for (const UnitForecast& unit : units) {
       json["units"].push_back(unit_json(options, unit, model.num_states(), !draws.empty()));
     }
@@ -245,8 +259,8 @@ void add_forecast(CLI::App& app) {
                      "Model or estimate with transition; draws of an estimate by gibbs give error "
                      "bars",
                      options->common);
-  add_input(*verb, "LOG", options->logs,
-            "Log file, - is standard input; or files over which its units go on", options->common)
+  add_logs(*verb, "LOG", options->logs,
+           "Log file, - is standard input; or files over which its units go on", options->common)
       ->required();
   verb->add_option("--actions", options->schedule,
                    "Actions to come, in this order and then again: run or run,run,service")
@@ -262,7 +276,7 @@ void add_forecast(CLI::App& app) {
   verb->add_option("--confidence", options->forecast.confidence,
                    "Level of the limits, strictly between 0 and 1")
       ->capture_default_str();
-  add_log_options(*verb, true, options->rows);
+  add_log_options(*verb, true, options->rows, options->common);
   add_output(*verb, "-o,--output", options->output,
              "CSV to write: for each unit and step the probability of every state, and of having "
              "reached those of --reach",

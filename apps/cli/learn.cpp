@@ -131,7 +131,7 @@ void check_output_name(const LearnArguments& options) {
 }
 
 void check_output(const LearnArguments& options, const std::vector<LearningOptions>& tasks) {
-  if (options.output.empty()) return;
+  if (options.output.empty() || only_helps()) return;
   check_output_name(options);
   std::vector<std::string> files;
   for (const LearningOptions& task : tasks) {

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "oas/planning/horizon/horizon_evaluation.hpp"
 #include "oas/planning/horizon/horizon_plan.hpp"
@@ -31,16 +35,25 @@ std::string first_action_text(const Plan& plan) {
     return fmt::format("first action: {}{}", plan.model.actions()[action->value()],
                        policy.first.empty() ? "" : ", whatever is read first");
   }
-  std::string text = "the first action depends on the first reading: ";
-  bool begun = false;
+  std::vector<std::pair<std::string, std::vector<std::string>>> readings;  // by action
   for (int o = 0; o < plan.model.num_observations(); ++o) {
     const int node = policy.first[static_cast<std::size_t>(o)];
     if (node == HorizonPolicy::kNone) continue;
-    text += fmt::format("{}{} after {}", begun ? ", " : "", name_of_action(plan, node),
-                        plan.model.observations()[o]);
-    begun = true;
+    const std::string action = name_of_action(plan, node);
+    auto known = std::find_if(readings.begin(), readings.end(),
+                              [&](const auto& one) { return one.first == action; });
+    if (known == readings.end()) known = readings.insert(known, {action, {}});
+    known->second.push_back(plan.model.observations()[o]);
   }
-  return text;
+  std::vector<std::string> words;
+  for (const auto& [action, after] : readings) {
+    constexpr std::size_t kShown = 6;
+    const std::span shown(after.data(), std::min(kShown, after.size()));
+    words.push_back(fmt::format(
+        "{} after {}{}", action, fmt::join(shown, ", "),
+        after.size() > kShown ? fmt::format(" and {} more", after.size() - kShown) : ""));
+  }
+  return fmt::format("the first action depends on the first reading: {}", fmt::join(words, "; "));
 }
 
 DrawnRange drawn_range(const Plan& plan, const DrawnModels& draws, double confidence,

@@ -20,6 +20,8 @@ namespace oas::cli {
 
 namespace {
 
+constexpr double kCoarse = 0.01;  // of the worth: a copy of a plan that loses more is named
+
 using Json = nlohmann::ordered_json;
 
 // A set of models, and how it came about.
@@ -104,24 +106,61 @@ Json robust_json(const std::string& name, const RobustPlan& plan, const NamedSet
           {"radius", named.set.radius}};
 }
 
+// What the plan is worth from the start over the draws; the long run of a plan that is made for the
+// near future, as where all ends in a failure for ever, says nothing.
+DrawnRange drawn_worth(const Plan& plan, const DrawnModels& draws, const Controller& controller,
+                       double confidence, Parallelism parallelism) {
+  const double discount = plan.discounted->discount;
+  DrawnRange range =
+      range_of(discounted_over(draws.models, controller, discount, parallelism), confidence);
+  for (const Pomdp& extreme : draws.extremes) {
+    range = holding(range, discounted_value(extreme, controller, discount));
+  }
+  return range;
+}
+
+DrawnRange drawn_gain(const DrawnModels& draws, const Controller& controller, double confidence,
+                      Parallelism parallelism) {
+  DrawnRange range =
+      range_of(evaluate_over(draws.models, controller, parallelism).gains, confidence);
+  for (const Pomdp& extreme : draws.extremes) {
+    range = holding(range, evaluate_controller(extreme, controller).gain);
+  }
+  return range;
+}
+
+// Where the controller is a coarse copy of the plan; else empty.
+std::string about_coarseness(const Plan& plan, const ActingPlan& acting) {
+  if (!plan.discounted) {
+    if (!acting.worse) return {};
+    return fmt::format(
+        "the gain over the draws is that of a coarse copy of the plan, which earns {:.6g} in the "
+        "plan's own model",
+        acting.gain);
+  }
+  const double here = discounted_value(plan.model, acting.controller, plan.discounted->discount);
+  const double lower = plan.discounted->lower;
+  if (here >= lower - kCoarse * std::abs(lower)) return {};
+  return fmt::format(
+      "the worth over the draws is that of a coarse copy of the plan, which is worth {:.6g} in the "
+      "plan's own model",
+      here);
+}
+
 }  // namespace
 
 void set_posterior(Plan& plan, const DrawnModels& draws, double confidence, const Common& common,
                    std::vector<std::string>& warnings) {
   if (draws.models.empty()) return;
   const ActingPlan acting = acting_controller(plan);
-  if (acting.worse) {
-    warnings.push_back(fmt::format(
-        "the gain over the draws is that of a coarse copy of the plan, which earns {:.6g} in the "
-        "plan's own model",
-        acting.gain));
-    warn(common, warnings.back());
+  if (const std::string coarse = about_coarseness(plan, acting); !coarse.empty()) {
+    warnings.push_back(coarse);
+    warn(common, coarse);
   }
-  const PosteriorValue value = evaluate_over(draws.models, acting.controller, common.parallelism());
-  DrawnRange range = range_of(value.gains, confidence);
-  for (const Pomdp& extreme : draws.extremes) {
-    range = holding(range, evaluate_controller(extreme, acting.controller).gain);
-  }
+  const DrawnRange range =
+      plan.discounted
+          ? drawn_worth(plan, draws, acting.controller, confidence, common.parallelism())
+          : drawn_gain(draws, acting.controller, confidence, common.parallelism());
   plan.posterior = PosteriorGain{confidence, static_cast<int>(draws.models.size()), range.mean,
                                  range.lower, range.upper};
 }
@@ -130,8 +169,9 @@ std::string posterior_line(const Plan& plan, const std::string& drawn) {
   if (!plan.posterior) return "";
   const PosteriorGain& gain = *plan.posterior;
   return fmt::format(
-      "  over {} {} drawn from the posterior: gain {:.6g} on average, {:g} % in [{:.6g}, {:.6g}]\n",
-      gain.draws, drawn, gain.mean, 100.0 * gain.confidence, gain.lower, gain.upper);
+      "  over {} {} drawn from the posterior: {} {:.6g} on average, {:g} % in [{:.6g}, {:.6g}]\n",
+      gain.draws, drawn, plan.discounted ? "worth" : "gain", gain.mean, 100.0 * gain.confidence,
+      gain.lower, gain.upper);
 }
 
 void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& options,
@@ -157,9 +197,10 @@ void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& 
   std::string text = fmt::format(
       "{}: earns at least {:.6g} in every model of the set; {:.6g} in the worst one found\n"
       "  the set: {}\n"
-      "  a policy graph of {} nodes, start in {}, made for {}, the best of {}\n"
+      "  a policy graph of {}, start in {}, made for {}, the best of {}\n"
       "  in {} itself it earns {:.6g}; the plan for that earns {:.6g} and can promise {:.6g}\n",
-      name, plan.worst.promise, plan.worst.attained, named.text, plan.graph.num_nodes(),
+      name, plan.worst.promise, plan.worst.attained, named.text,
+      counted(plan.graph.num_nodes(), "node"),
       start_of_graph(0, plan.graph.first, model.observations()), plan.made_for, plan.candidates,
       name, plan.center_gain, plan.plain_center_gain, plan.plain_promise);
   text += open_rows(named.set);

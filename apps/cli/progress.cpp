@@ -7,11 +7,13 @@
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "cli.hpp"
+#include "command.hpp"
 #include "oas/core/markup.hpp"
 
 namespace oas::cli {
@@ -52,7 +54,10 @@ struct Progress::Line {
     std::unique_lock lock(mutex);
     auto next = started + kFirst;
     while (!wake.wait_until(lock, next, [this] { return ended; })) {
-      draw();
+      try {
+        draw();
+      } catch (const std::bad_alloc&) {  // the work may need what there is
+      }
       next = Clock::now() + kEvery;
     }
   }
@@ -91,7 +96,7 @@ struct Progress::Line {
 };
 
 Progress::Progress(const Common& common, std::string what, std::int64_t total) {
-  if (common.quiet || isatty(STDERR_FILENO) == 0) return;
+  if (common.quiet || captured_output() != nullptr || isatty(STDERR_FILENO) == 0) return;
   try {
     line_ = std::make_unique<Line>(std::move(what), total);
   } catch (const std::system_error&) {  // no thread to draw it: the work goes on without

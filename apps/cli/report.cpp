@@ -77,8 +77,8 @@ void add_report(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model,
                      "Estimate, or model with transition, as the log is read with",
                      options->common);
-  add_input(*verb, "LOG", options->logs, "Log file, or files over which its units go on",
-            options->common)
+  add_logs(*verb, "LOG", options->logs, "Log file, or files over which its units go on",
+           options->common)
       ->required();
   add_input(*verb, "--plan", options->plan, "Plan to show, as oas plan -o writes it",
             options->common);
@@ -97,7 +97,7 @@ void add_report(CLI::App& app) {
   verb->add_option("--confidence", options->report.confidence,
                    "Level of the limits, strictly between 0 and 1")
       ->capture_default_str();
-  add_log_options(*verb, true, options->rows);
+  add_log_options(*verb, true, options->rows, options->common);
   add_output(*verb, "-o,--output", options->output, "Page to write", options->common)
       ->capture_default_str();
 }

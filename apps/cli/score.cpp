@@ -116,9 +116,9 @@ void add_score(CLI::App& app) {
   add_input(*verb, "FILES", options->files,
             "MODEL LOG…; with --log, models (estimates) to compare with the first", options->common)
       ->required();
-  add_input(*verb, "--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)",
-            options->common);
-  add_log_options(*verb, true, options->rows);
+  add_logs(*verb, "--log", options->logs, "Logs to score on (CSV, plain, gzip or zstd)",
+           options->common);
+  add_log_options(*verb, true, options->rows, options->common);
   add_lenient_flag(*verb, options->common);
 }
 

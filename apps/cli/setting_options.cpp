@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "oas/logs/log_options_json.hpp"
+
 namespace oas::cli {
 
 namespace {
@@ -67,12 +69,28 @@ void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
   }
 }
 
-void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given) {
+void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given, Common& common,
+                     std::vector<Setting>* others) {
   LogOptions options;
   SettingFields fields;
   options.visit(fields);
   if (known_states) options.visit_known_states(fields);
-  for (const SettingInfo& setting : fields.describe()) add_setting(verb, setting, given);
+  std::vector<std::string> names;
+  for (const SettingInfo& setting : fields.describe()) {
+    add_setting(verb, setting, given);
+    names.push_back(setting.name);
+  }
+  common.inputs.push_back(verb.add_option_function<std::string>(
+      "--log-options",
+      [names, others, &given](const std::string& file) {
+        // What is typed comes behind, and counts.
+        for (const Setting& one : read_log_options(file)) {
+          const bool known = std::find(names.begin(), names.end(), one.name) != names.end();
+          if (known) given.insert(given.begin(), one);
+          if (!known && others != nullptr) others->insert(others->begin(), one);
+        }
+      },
+      "File (.json) with these options, in place of typing them with every command"));
 }
 
 LogOptions log_options(const std::vector<Setting>& given) {
@@ -83,6 +101,24 @@ LogOptions log_options(const std::vector<Setting>& given) {
   fields.apply(given, "the reader of logs");
   options.validate();
   return options;
+}
+
+std::string with_option_names(const std::string& message) {
+  LogOptions options;
+  SettingFields fields;
+  options.visit(fields);
+  options.visit_known_states(fields);
+  for (const SettingInfo& setting : fields.describe()) {
+    const std::string named = setting.name + ": ";
+    const bool leads = message.starts_with(named);
+    const std::size_t at = leads ? 0 : message.find(": " + named);
+    if (at == std::string::npos) continue;
+    std::string option = "--" + setting.name;
+    std::replace(option.begin(), option.end(), '_', '-');
+    const std::size_t name = leads ? 0 : at + 2;
+    return message.substr(0, name) + option + message.substr(name + setting.name.size());
+  }
+  return message;
 }
 
 AnyModel load_row_model(const std::string& name, const std::vector<Setting>& given,

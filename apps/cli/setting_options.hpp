@@ -22,10 +22,15 @@ void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
                   const std::vector<std::string>& members, std::vector<Setting>& given);
 
 /// Declares how the rows of logs stand in their files, the same for every verb that reads logs;
-/// log_options() makes one value of what was given. `known_states`: the verb looks at them, and no
-/// other setting says so.
-void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given);
+/// log_options() makes one value of what was given, here or in the file that --log-options names
+/// (what is given here counts; of the file what is no option here goes to `others`, or is left
+/// out). `known_states`: the verb looks at them, and no other setting says so.
+void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given, Common& common,
+                     std::vector<Setting>* others = nullptr);
 [[nodiscard]] LogOptions log_options(const std::vector<Setting>& given);
+/// A message of the library about one of these options with its name as it is typed: "gaps: …" is
+/// about --gaps.
+[[nodiscard]] std::string with_option_names(const std::string& message);
 /// A model of that name, whose rows are written as --rows among these says, or else as it says.
 [[nodiscard]] AnyModel load_row_model(const std::string& name, const std::vector<Setting>& given,
                                       const Common& common);

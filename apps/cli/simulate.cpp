@@ -9,6 +9,7 @@
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/jobs/log_simulation.hpp"
+#include "oas/jobs/sharded_simulation.hpp"
 #include "oas/logs/log_writer.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/closed_loop.hpp"
@@ -28,6 +29,7 @@ struct SimulateArguments {
   LogSimulationOptions simulation;
   std::string rows;
   std::string output;
+  std::optional<std::int64_t> shards;
 };
 
 bool is_plan_file(const std::string& name) {
@@ -57,8 +59,20 @@ PolicyOptions policy_options(const SimulateArguments& options) {
 SimulatedLog simulate_shown(const SimulateArguments& options, const AnyModel& model) {
   const LogSimulationOptions& simulation = options.simulation;
   Progress progress(options.common, "simulating", simulation.steps * simulation.runs);
-  return simulate_log(model, simulation, options.output, options.common.parallelism(),
-                      [&](std::int64_t rows) { progress.add(rows); });
+  const auto show = [&](std::int64_t rows) { progress.add(rows); };
+  const Parallelism parallelism = options.common.parallelism();
+  if (names_folder(options.output)) {
+    return simulate_shards(model, simulation, options.output,
+                           options.shards.value_or(usual_shards(simulation)), parallelism, show);
+  }
+  OAS_REQUIRE(!options.shards, "--shards: only a folder has them; -o {}/ would be one",
+              options.output);
+  if (parallelism.team != nullptr) {
+    if (only_helps()) static_cast<void>(parallelism.team->order());  // there is none
+    parallelism.team->tell(fmt::format(
+        "one file is written by rank 0 alone; -o {}/ would be a folder of shards", options.output));
+  }
+  return simulate_log(model, simulation, options.output, parallelism, show);
 }
 
 void run_simulate(SimulateArguments options) {
@@ -122,9 +136,15 @@ void add_simulate(CLI::App& app) {
   verb->add_flag("--reward", options->simulation.reward, "Log the reward of each step");
   verb->add_flag("--state", options->simulation.state,
                  "Log the hidden state (for oas calibrate and diagnostics)");
-  add_output(*verb, "-o,--output", options->output,
-             "Log to write; .gz and .zst are compressed, - is standard output", options->common)
+  add_output(
+      *verb, "-o,--output", options->output,
+      "Log to write; .gz and .zst are compressed, - is standard output, FOLDER/ is for shards",
+      options->common)
       ->required();
+  options->common.folder_outputs = true;
+  verb->add_option("--shards", options->shards,
+                   "Files that a folder gets, of whole runs (default: of a million rows each)")
+      ->check(CLI::PositiveNumber);
 }
 
 }  // namespace oas::cli

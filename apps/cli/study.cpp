@@ -9,11 +9,14 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli.hpp"
+#include "command.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/study/repair_store.hpp"
 #include "oas/study/report.hpp"
 #include "oas/study/run_study.hpp"
@@ -93,15 +96,19 @@ void list(const StudyArguments& options) {
 // Runs what is not there yet, or those units that are named, and writes the CSV files.
 StudyRun run_units(const StudyArguments& options, ResultStore& store,
                    std::optional<std::vector<std::int64_t>> units = std::nullopt) {
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  if (captured_output() == nullptr) {  // else signals are those of the program that called
+    std::signal(SIGINT, request_stop);
+    std::signal(SIGTERM, request_stop);
+  }
   constexpr double kParts = 10'000.0;  // of the progress bar
   Progress bar(options.common, store.study().name, static_cast<std::int64_t>(kParts));
   std::int64_t shown = 0;
   StudyRunOptions run;
   run.units = std::move(units);
   run.parallelism = options.common.parallelism();
-  run.stop = [] { return stop_requested.load(); };
+  run.stop = [flag = current_stop_flag()] {
+    return stop_requested.load() || (flag != nullptr && flag->load());
+  };
   run.progress = [&](const StudyProgress& progress) {
     const auto now = static_cast<std::int64_t>(progress.work_done * kParts);
     bar.add(now - shown);
@@ -109,6 +116,7 @@ StudyRun run_units(const StudyArguments& options, ResultStore& store,
   };
   StudyRun result = run_study(store, run);
   static_cast<void>(write_csv(store));
+  check_interrupted();
   return result;
 }
 
@@ -120,6 +128,7 @@ void complain_of_failures(const StudyRun& result) {
 
 void run_one(const StudyArguments& options) {
   const Study study = read_study(find_study(options.study), options.quick);
+  if (only_helps()) return help_study(study, options.common.parallelism());
   const std::string folder =
       options.folder.empty()
           ? (fs::path("results") / (study.name + (study.quick ? "-quick" : ""))).string()
@@ -262,6 +271,8 @@ std::vector<StudyEntry> known_studies() {
     try {
       const Study study = read_study(path.string());
       entries.push_back({study.name, study.title, path.string()});
+    } catch (const std::bad_alloc&) {
+      throw;                                 // that is nobody's fault but the system's
     } catch (const std::exception& error) {  // the others are there all the same
       entries.push_back(
           {path.stem().string(), fmt::format("cannot be read: {}", error.what()), path.string()});

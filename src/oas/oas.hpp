@@ -41,3 +41,6 @@
 // Agents that learn while they act: make_agent(), learn().
 #include "oas/jobs/learning_run.hpp"
 #include "oas/learning/agents.hpp"
+
+// Agents for real systems: LiveAgent.
+#include "oas/live/live_agent.hpp"

@@ -39,7 +39,7 @@ class Doors(AttackCase):
             code = 2 if name != "/proc/self/mem" else None  # there reading fails, which is 1
             self.held("check", name, code=code)
             self.held("estimate", "machine-maintenance", name, code=code)
-            self.held("study", "run", name, "-o", "r", code=2)
+            self.held("study", "run", name, "-o", "r", code=code)
             self.held("study", "report", name, code=2)
 
     def test_names_that_are_no_text(self):

@@ -13,6 +13,13 @@ class Calibrate(CliCase):
         self.good("simulate", problem, "--policy", "uniform", "--steps", steps, "--state",
                   *arguments, "-o", "log.csv")
 
+    def test_names_and_indices_in_one_column(self):
+        for first, second in (("up", "1"), ("1", "up")):
+            self.write("log.csv", "# oas-log/1 timing=after\naction,observation,state\n"
+                       f"a,x,{first}\na,y,{second}\n")
+            self.bad("calibrate", "log.csv", "-o", "s.json",
+                     says=["log.csv:4", f"column state mixes names and indices: '{first}'"])
+
     def test_from_labels_to_dynamics(self):
         """Calibrate on one log, estimate from another: the whole road without a given sensor."""
         for problem in ("machine-maintenance", "robot-corridor"):

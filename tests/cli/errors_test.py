@@ -22,7 +22,7 @@ class Usage(CliCase):
         self.assertIn("--estimator", self.good("estimate", "--help"))
         for verb in ("estimate", "filter", "plan"):
             self.assertIn("Exit codes: 0 done", self.good(verb, "--help"))
-        self.assertRegex(self.good("--version"), r"^\d+\.\d+\.\d+\n$")
+        self.assertRegex(self.good("--version"), r"^\d+\.\d+\.\d+ \(.+\)\n$")
 
     def test_names(self):
         self.bad("check", "no-such", says=["no-such", "pest-control"])
@@ -137,7 +137,7 @@ class Estimators(CliCase):
                "half-life": 100, "window": 100, "age": "log", "actions-ignore-observations": None,
                "cells": 4, "search": "random", "sensors": "exact", "memory": 10, "prior": 0.5,
                "structure": "same-for-all-actions", "particles": 20, "draws": 100,
-               "patience": 1, "concentration": 0.7}
+               "patience": 1, "concentration": 0.7, "max-passes": 1, "max-seconds": 1e-9}
 
     def test_no_option_is_passed_over(self):
         """With each estimator it changes what is written, or is refused by name."""
@@ -162,7 +162,8 @@ class Estimators(CliCase):
     def test_all_options_of_the_help_are_known_here(self):
         shown = set(re.findall(r"^  --([a-z-]+)", self.good("estimate", "--help"), re.M))
         other = {"json", "threads", "lenient", "estimator", "simultaneous"}
-        other |= {"columns", "step", "gaps", "interleaved", "known-states", "noticed"}
+        other |= {"columns", "step", "gaps", "interleaved", "known-states", "noticed", "separator",
+                  "missing", "decimal-comma", "log-options"}
         other |= {"from", "until"}  # tests/logs/time_window_test.cpp
         other |= {"rows"}  # reading_first_test.py
         other |= {"outliers"}  # densities_test.py

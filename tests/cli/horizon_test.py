@@ -78,7 +78,7 @@ class Horizon(CliCase):
     def test_the_first_reading_decides(self):
         model = self.machine(rows="reading-first", start=[0.5, 0.0, 0.5])
         text = self.good("plan", model, "--horizon", 6, "-o", "plan.json")
-        self.assertIn("the first action depends on the first reading: run after quiet, "
+        self.assertIn("the first action depends on the first reading: run after quiet; "
                       "repair after loud", text)
         plan = self.good_json("plan", model, "--horizon", 6)
         self.assertEqual(plan["first_action"], {"quiet": "run", "loud": "repair"})
@@ -147,7 +147,8 @@ class Horizon(CliCase):
                              (("--planner", "grid"), "a horizon needs planner point"),
                              (("--gap", 0), "--gap"), (("--work", -1), "--work")):
             self.bad("plan", "pest-control", "--horizon", 3, *option, says=[says])
-        self.bad("plan", "pest-control", "--work", 1, says=["--work: only --horizon looks at it"])
+        self.bad("plan", "pest-control", "--work", 1,
+                 says=["--work: only --horizon, --gap and plans"])
 
     def test_others_say_that_it_ends(self):
         model = self.machine()

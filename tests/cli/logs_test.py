@@ -110,7 +110,7 @@ class Fleets(CliCase):
 
     def test_gaps(self):
         read = ("estimate", "m.json", "fleet.csv", *self.COLUMNS, "--estimator", "oas-overlap")
-        self.bad(*read, says=["fleet.csv:", "1 h (594 times)", "4 h (1 times)", "--step"])
+        self.bad(*read, says=["fleet.csv:", "1 h (594 times)", "4 h (once)", "--step"])
         self.bad(*read, "--step", "1h", says=["fleet.csv:206:1:", "a gap of 3 steps", "unit 'B'",
                                               "2026-03-05T03:00:00", "2026-03-05T07:00:00"])
         self.bad(*read, "--step", "1w", says=["step", "'1w'", "unknown unit of time 'w'"])
@@ -118,6 +118,38 @@ class Fleets(CliCase):
         rows = {gaps: self.good_json(*read, "--step", "1h", "--gaps", gaps)["rows"]
                 for gaps in ("action=0", "repeat", "new-run")}
         self.assertEqual(rows, {"action=0": 600, "repeat": 600, "new-run": 597})
+
+    def test_files_written_otherwise(self):
+        """Semicolons, decimal commas and NA give the numbers of the plain file, to the bit."""
+        other = "\n".join(row.replace(",", ";").replace(";;x", ";NA;x") for row in self.rows)
+        self.write("other.csv", other + "\n")
+        read = (*self.COLUMNS, "--step", "1h", "--gaps", "repeat")
+        self.write("options.json", json.dumps({
+            "format": "oas-log-options/1", "separator": ";", "missing": "NA", "step": "1h",
+            "columns": self.COLUMNS[1], "gaps": "new-run"}))
+        plain = self.good("estimate", "m.json", "fleet.csv", *read, "--estimator", "oas-ml")
+        typed = ("--separator", ";", "--missing", "NA")
+        self.assertEqual(plain, self.good("estimate", "m.json", "other.csv", *read, *typed,
+                                          "--estimator", "oas-ml"))
+        told = ("--log-options", "options.json")
+        self.assertEqual(plain, self.good("estimate", "m.json", "other.csv", *told, "--gaps",
+                                          "repeat", "--estimator", "oas-ml"))  # typed ones count
+        for verb in ("filter", "score"):
+            name = ("-o", "-") if verb == "filter" else ("--log",)
+            files = {log: self.good(verb, "m.json", *name, log, *options).replace(log, "LOG")
+                     for log, options in (("fleet.csv", (*self.COLUMNS, "--step", "1h", "--gaps",
+                                                         "new-run")), ("other.csv", told))}
+            self.assertEqual(*files.values())
+
+    def test_options_are_named_as_typed(self):
+        read = ("estimate", "m.json", "fleet.csv", *self.COLUMNS)
+        self.bad(*read, "--gaps", "skip", says=["oas: --gaps: 'skip' is none of"])
+        self.bad(*read, "--step", "1w", says=["oas: --step: '1w'"])
+        self.bad("estimate", "m.json", "fleet.csv", "--columns", "action=cmd,observation=vib",
+                 "--step", "1h", says=["fleet.csv:1: --step: the log has no column 'time'"])
+        self.write("options.json", '{"format": "oas-log-options/1", "stepp": "1h"}')
+        self.bad(*read, "--log-options", "options.json", says=["options.json: $", "stepp"])
+        self.bad(*read, "--log-options", "nowhere.json", says=["nowhere.json"])
 
     def test_files_over_which_units_go_on(self):
         """The numbers of files by the month are those of the whole log, to the bit."""

@@ -58,7 +58,9 @@ class Progress(CliCase):
                            1_000_000_000)
 
     def test_learn_before_its_first_checkpoint(self):
-        self.assert_lively("finding the best policies, ", "learn", "robot-corridor", "--agent",
+        self.good("problem", "random", "--states", 8, "--actions", 6, "--observations", 8, "-o",
+                  "large.json")
+        self.assert_lively("finding the best policies, ", "learn", "large.json", "--agent",
                            "uniform", "--steps", 1000, "--oracle-gap", 1e-9)
         self.assert_lively("learning [", "learn", "pest-control", "--agent", "uniform", "--steps",
                            1_000_000_000, "--checkpoints", 1, "--oracle-gap", 1e-2)

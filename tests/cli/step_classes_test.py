@@ -145,7 +145,7 @@ class SameAsByHand(CliCase):
         self.good("score", "m.json", "classes.csv", "--step-classes",
                   OPTION.replace("770h", "700h"), "--gaps", "new-run")
         self.bad("calibrate", "classes.csv", "--timing", "before", "--step-classes", OPTION,
-                 says=["step_classes", "--model"])
+                 says=["--step-classes", "--model"])
         self.bad("score", "pest-control", "classes.csv", "--step-classes", OPTION,
                  says=["no action of the model is for class 'day'"])
 

@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <new>
 #include <string>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/temporary_files.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace oas {
@@ -128,6 +131,26 @@ TEST(AtomicFile, SymbolicLinksStayAndTheirTargetsAreReplaced) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder.file("first")));
   EXPECT_TRUE(std::filesystem::is_symlink(folder.file("second")));
   EXPECT_THAT(folder.entries(), ElementsAre("first", "real", "second"));
+}
+
+// A wrong name, or a system that has run out of something.
+TEST(CannotOpen, SaysWhoseFaultItIs) {
+  EXPECT_THAT([] { throw_cannot_open("x", ENOENT); },
+              ThrowsMessage<InvalidArgument>(StartsWith("x: No such file")));
+  for (const int error : {ENOMEM, EMFILE, ENFILE, ENOSPC, EIO}) {
+    EXPECT_THAT([&] { throw_cannot_open("x", error); }, ThrowsMessage<IoError>(StartsWith("x: ")));
+  }
+}
+
+// What an exception that leaves a destructor does to a program.
+TEST(NoMemory, WhereNothingMayFailEndsTheProgramInOrder) {
+  const auto end = [](const auto& exception) {
+    end_orderly_without_memory("no memory\n", 7);
+    const auto fail = [&] { throw exception; };
+    [&]() noexcept { fail(); }();
+  };
+  EXPECT_EXIT(end(std::bad_alloc()), testing::ExitedWithCode(7), "^no memory\n$");
+  EXPECT_DEATH(end(IoError("other")), "other");
 }
 
 TEST(AtomicFile, SignalsLeaveNothingBehind) {

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <Eigen/SVD>
 
+#include <algorithm>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/rng.hpp"
 #include "support/property.hpp"
 
 namespace oas {
@@ -133,6 +135,68 @@ TEST(Project, SizesMustAgree) {
   EXPECT_THAT([&] { (void)project(PairCounts(2, 3), inverses, Timing::before); },
               ThrowsMessage<InvalidArgument>(StrEq("counts for 2 actions, 3 observations where the "
                                                    "sensors have 2 and 4")));
+}
+
+// Perfect sensors, one action: state 0 five times with weight 20, state 1 ten times with 1 and once
+// with 10.
+TEST(PairMoments, WeightsCountForWhatTheyAreWorth) {
+  PomdpParts parts;
+  parts.timing = Timing::after;
+  parts.states = Labels(2, "s");
+  parts.actions = Labels(1, "a");
+  parts.observations = Labels(2, "o");
+  parts.sensors = ObservationModel(2, 1, 2, {1.0, 0.0, 0.0, 1.0});
+  const LeftInverses inverses{Pomdp(std::move(parts))};
+  PairMoments moments(2, 1);
+  const auto add = [&](int state, double weight, int times) {
+    for (int i = 0; i < times; ++i) {
+      add_pair({Action{0}, Observation{state}}, {Action{0}, Observation{i % 2}}, weight, inverses,
+               Timing::after, moments);
+    }
+  };
+  EXPECT_EQ(moments.effective_visits(0), 0.0);
+  add(0, 20.0, 5);
+  add(1, 1.0, 10);
+  add(1, 10.0, 1);
+  EXPECT_NEAR(moments.row_mass(0), 100.0, 1e-12);
+  EXPECT_NEAR(moments.effective_visits(0), 5.0, 1e-12);
+  EXPECT_NEAR(moments.effective_visits(1), 400.0 / 110.0, 1e-12);
+  moments.multiply(0.25);  // the same to all
+  EXPECT_NEAR(moments.effective_visits(1), 400.0 / 110.0, 1e-12);
+  PairMoments older = moments;
+  older.multiply(0.5);
+  moments.add(older);  // Σw = 1.5, Σw² = 1.25
+  EXPECT_NEAR(moments.effective_visits(0), 5.0 * 2.25 / 1.25, 1e-12);
+}
+
+// Without weights a visit is a visit, whether pairs are counted or summed.
+TEST(PairMoments, EqualWeightsAreWorthTheRowMass) {
+  test::RandomModelOptions options;
+  options.min_alpha = 0.1;
+  const LeftInverses inverses(test::random_model(options, 4));
+  PairCounts counts(inverses.num_sensors(), inverses.num_observations());
+  PairMoments summed(inverses.num_states(), inverses.num_actions());
+  Rng rng({9, 0, Role::bootstrap});
+  const auto any = [&](int n) {
+    return static_cast<int>(rng.below(static_cast<std::uint32_t>(n)));
+  };
+  for (int i = 0; i < 500; ++i) {
+    const PairRow first{Action{any(inverses.num_actions())},
+                        Observation{any(inverses.num_observations())}};
+    const PairRow second{Action{any(inverses.num_actions())},
+                         Observation{any(inverses.num_observations())}};
+    counts.add(first.action, first.observation, second.action, second.observation);
+    add_pair(first, second, 1.0, inverses, Timing::before, summed);
+  }
+  const PairMoments counted = project(counts, inverses, Timing::before);
+  for (std::size_t row = 0; row < counted.squares.size(); ++row) {
+    EXPECT_NEAR(summed.squares[row], counted.squares[row], 1e-9);
+    EXPECT_EQ(counted.squares[row], counted.row_mass(row));
+    const double mass = counted.row_mass(row);
+    const auto pairs =
+        static_cast<double>(counted.pairs[row / static_cast<std::size_t>(inverses.num_states())]);
+    EXPECT_NEAR(counted.effective_visits(row), std::clamp(mass, 0.0, pairs), 1e-9 * pairs);
+  }
 }
 
 TEST(PairMoments, AddAndClear) {

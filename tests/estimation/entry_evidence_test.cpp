@@ -177,6 +177,41 @@ TEST(EntryEvidence, MeasuredFallsCorrectTheShape) {
   EXPECT_FALSE(evidence.is_flat());
 }
 
+TEST(EntryEvidence, IntervalsHoldASecondOpinion) {
+  EntryEvidence evidence = EntryEvidence::at_bound(1.0, 100.0, 0.0);
+  const Limits before = evidence.interval(0.95);
+  EXPECT_GT(before.lower, 0.96);
+  evidence.set_second(0.6, 0.1);
+  EXPECT_TRUE(evidence.has_second());
+  EXPECT_NEAR(evidence.interval(0.95).lower, 0.6 - 0.196, 1e-3);
+  EXPECT_NEAR(evidence.interval(0.99).lower, 0.6 - 0.2576, 1e-3);
+  EXPECT_EQ(evidence.interval(0.95).upper, 1.0);
+  evidence.set_second(0.1, 0.2);
+  EXPECT_EQ(evidence.interval(0.95).lower, 0.0);  // not beyond the bound
+  evidence.set_second(0.995, 0.001);              // within
+  EXPECT_EQ(evidence.interval(0.95).lower, before.lower);
+  EXPECT_THROW(evidence.set_second(1.5, 0.1), InvalidArgument);
+}
+
+// Fieller's limits of a normal ratio whose divisor is independent of what is left over.
+TEST(EntryEvidence, NoiseInTheDivisorWidensFarLimitsMore) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EntryEvidence evidence = EntryEvidence::from_counts(0.5, 0.0004, inf);
+  EXPECT_NEAR(evidence.interval(0.95).upper, 0.5 + 1.96 * 0.02, 1e-5);
+  evidence.set_divisor_error(0.25);
+  for (const auto& [level, z] : {std::pair{0.95, 1.959964}, std::pair{0.99, 2.575829}}) {
+    const double half = 0.02 * z / std::sqrt(1.0 - z * z * 0.0625);
+    EXPECT_NEAR(evidence.interval(level).upper, 0.5 + half, 1e-4) << level;
+    EXPECT_NEAR(evidence.interval(level).lower, 0.5 - half, 1e-4) << level;
+  }
+  // Four standard deviations away the divisor may be 0.
+  EXPECT_EQ(evidence.interval(0.99995).upper, 1.0);
+  EXPECT_EQ(evidence.interval(0.99995).lower, 0.0);
+  EXPECT_FALSE(evidence.is_flat());
+  evidence.set_divisor_error(3.0);
+  EXPECT_TRUE(evidence.is_flat());
+}
+
 TEST(EntryEvidence, WhatIsCertainHasNoWidth) {
   const Limits limits = EntryEvidence::certain(0.25).interval(0.95);
   EXPECT_EQ(limits.lower, 0.25);

@@ -80,6 +80,40 @@ TEST(Regions, LeaveOutRowsThatAreNotDetermined) {
   EXPECT_EQ(estimate.joint_region.upper[11], 1.0);
 }
 
+// Rows (1,0), or (1,0,0): what the 1 loses the zeros gain, so it has no error beside theirs.
+TEST(Regions, ARowAtACornerHasNoMoreErrorsThanZeros) {
+  for (const int n : {2, 3}) {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<double> values(size, 0.0);
+    values[0] = 1.0;
+    JointErrors errors{Matrix::Zero(n, 1), {1}, {EntryEvidence::at_bound(1.0, 100.0, 0.0)}};
+    for (int i = 1; i < n; ++i) {
+      errors.evidence.push_back(EntryEvidence::at_bound(0.0, 100.0, 0.0));
+    }
+    TransitionEstimate estimate;
+    set_error_bars(errors, values, estimate);
+    add_regions(errors, values, estimate);
+    // Of two independent errors and their sum c is 2.33, of three independent ones 2.39.
+    EXPECT_NEAR(estimate.row_region.factor[0], n == 2 ? 1.96 : 2.33, 0.045) << n;
+  }
+}
+
+// What reaches farther than normal errors do makes the radius larger, too.
+TEST(Regions, RadiiReachAsFarAsIntervals) {
+  JointErrors errors = errors_of(0.01 * Matrix::Identity(16, 16));
+  const TransitionEstimate before = with_regions(errors);
+  for (std::size_t i = 0; i < 16; ++i) {
+    errors.evidence.push_back(
+        EntryEvidence::from_counts(0.25, 1e-4, std::numeric_limits<double>::infinity()));
+    if (i < 4) errors.evidence.back().set_second(0.25, 0.03);
+  }
+  const TransitionEstimate estimate = with_regions(errors);
+  EXPECT_NEAR(estimate.row_region.l1[0], 3.0 * before.row_region.l1[0], 0.01);
+  EXPECT_NEAR(estimate.row_region.l1[1], before.row_region.l1[1], 1e-3);
+  EXPECT_NEAR(estimate.standard_error[0], 0.03, 1e-4);
+  EXPECT_NEAR(estimate.standard_error[5], 0.01, 1e-4);
+}
+
 TEST(Regions, OfBonferroniAreWider) {
   TransitionEstimate estimate = with_regions(errors_of(0.01 * Matrix::Identity(16, 16)));
   const ConfidenceRegion exact = estimate.joint_region;

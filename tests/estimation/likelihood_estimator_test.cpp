@@ -176,6 +176,12 @@ TEST_P(LikelihoodTimings, SensorsThatShowTheStateGiveCounts) {
     EXPECT_NEAR(result.lower[i], value - 1.96 * error, 0.05 * error);
     EXPECT_NEAR(result.upper[i], value + 1.96 * error, 0.05 * error);
   }
+  // However much it weighs: what is imagined makes no log too long for its information.
+  options.climb.prior = 1e9;
+  const TransitionEstimate sure = estimate(rows, model, options);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_NEAR(sure.standard_error[i], std::sqrt(0.25 / 2e9), 1e-6) << i;
+  }
 }
 
 RandomPomdp instance(Timing timing, double alpha) {

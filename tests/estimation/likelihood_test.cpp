@@ -306,7 +306,7 @@ TEST_P(BothTimings, WindowsAddUpToTheWhole) {
 
 // The wide kernels and the portable ones give the same bits.
 TEST(LikelihoodKernels, InstructionSetsAgreeToTheBit) {
-  for (const int n : {2, 3, 4, 5, 6, 7, 8, 10, 13}) {
+  for (const int n : {2, 3, 4, 5, 6, 7, 8, 10, 13, 17, 43}) {
     const int stride = (n + 3) / 4 * 4;
     Rng rng({1, 0, Role::test});
     const auto padded = [&](int count) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -143,30 +144,37 @@ TEST(ParticlePosterior, WhoFellFarBehindComesBack) {
   EXPECT_EQ(particles.weights()[0] / particles.weights()[1], 0.0);
 }
 
+// Plays on after saving and loading in the middle, beside one that was not saved.
+void expect_goes_on(const Pomdp& model, const Trajectory& rows, const ParticleOptions& options) {
+  Rng rng({3, 0, Role::test});
+  ParticlePosterior one(model, options, rng);
+  for (std::size_t t = 0; t < 777; ++t) {
+    if (t % 250 == 0) one.start_run();
+    one.update(rows.actions[t], rows.observations[t], rng);
+  }
+  const std::string text = dump_json(one.save());
+  const nlohmann::ordered_json document = parse_json(text, "state.json");
+  Rng other_rng({99, 0, Role::test});
+  ParticlePosterior two(model, options, other_rng);
+  two.load(JsonView(document, "state.json"));
+  other_rng = rng;
+  for (std::size_t t = 777; t < rows.size(); ++t) {
+    ASSERT_EQ(one.update(rows.actions[t], rows.observations[t], rng),
+              two.update(rows.actions[t], rows.observations[t], other_rng))
+        << to_string(options.move) << ", row " << t;
+  }
+  EXPECT_EQ(dump_json(one.save()), dump_json(two.save()));
+}
+
 TEST(ParticlePosterior, SavedAndLoadedGoesOnBitForBit) {
   const Pomdp model = model_of(3, Timing::before, 0.0, 6);
   const Trajectory rows = test::play_uniformly(model, 1200, 0.1, 7);
   for (const ParticleMove move : {ParticleMove::none, ParticleMove::jitter, ParticleMove::window}) {
-    ParticleOptions options = options_of(move);
-    options.window = 100;  // several summaries
-    Rng rng({3, 0, Role::test});
-    ParticlePosterior one(model, options, rng);
-    for (std::size_t t = 0; t < 777; ++t) {
-      if (t % 250 == 0) one.start_run();
-      one.update(rows.actions[t], rows.observations[t], rng);
+    for (const int particles : {100, 10}) {  // 10: lanes are padded
+      ParticleOptions options = options_of(move, particles);
+      options.window = 100;  // several summaries
+      expect_goes_on(model, rows, options);
     }
-    const std::string text = dump_json(one.save());
-    const nlohmann::ordered_json document = parse_json(text, "state.json");
-    Rng other_rng({99, 0, Role::test});
-    ParticlePosterior two(model, options, other_rng);
-    two.load(JsonView(document, "state.json"));
-    other_rng = rng;
-    for (std::size_t t = 777; t < rows.size(); ++t) {
-      ASSERT_EQ(one.update(rows.actions[t], rows.observations[t], rng),
-                two.update(rows.actions[t], rows.observations[t], other_rng))
-          << to_string(move) << ", row " << t;
-    }
-    EXPECT_EQ(dump_json(one.save()), dump_json(two.save()));
   }
 }
 
@@ -293,6 +301,63 @@ TEST(ParticleEstimator, TellsWhatItReadAndWhatItCouldNotLearn) {
   }
   // Nothing was learned about action 1: uniform rows of deviation √(1/18), as Dirichlet(1,1,1) has.
   EXPECT_NEAR(estimate.standard_error[9], std::sqrt(1.0 / 18.0), 0.06);
+}
+
+// Three states, one action; the readings of the states are given.
+Pomdp with_readings(std::vector<double> sensors) {
+  PomdpParts parts = model_of(3, Timing::before, 0.0, 17).parts();
+  parts.actions = Labels(1, "a");
+  parts.observations = Labels(2, "o");
+  parts.sensors = ObservationModel(3, 1, 2, std::move(sensors));
+  parts.transition.reset();
+  parts.reward = Reward{};
+  return Pomdp(std::move(parts));
+}
+
+TEST(ParticleEstimator, StatesThatCanBeSwappedAreNotDetermined) {
+  const std::vector<Action> actions(400, Action{0});
+  std::vector<Observation> observations;
+  Rng readings({18, 0, Role::test});
+  for (int t = 0; t < 400; ++t) {
+    observations.push_back(Observation{readings.uniform() < 0.3 ? 1 : 0});
+  }
+  for (const double other : {0.9, 0.7}) {
+    ParticleEstimator estimator(with_readings({0.9, 0.1, other, 1.0 - other, 0.2, 0.8}), {},
+                                Rng({9, 0, Role::test}));
+    estimator.add(actions, observations);
+    const TransitionEstimate estimate = estimator.finish();
+    const auto swapped =
+        std::count_if(estimate.flagged.begin(), estimate.flagged.end(), [](const FlaggedRow& row) {
+          return row.reason.find("can be swapped") != std::string::npos;
+        });
+    EXPECT_EQ(swapped, other == 0.9 ? 3 : 0);
+  }
+}
+
+// Readings that say nothing leave the prior: 100 particles of equal weight, of which 95 % limits
+// leave out one on either side, or four on one. Rows are poorer than after one visit.
+TEST(ParticleEstimator, LimitsAreAsFarOutAsSoFewParticlesCanTell) {
+  ParticleEstimator estimator(
+      with_readings({0.5, 0.5, 0.5 + 1e-6, 0.5 - 1e-6, 0.5 - 1e-6, 0.5 + 1e-6}), {},
+      Rng({10, 0, Role::test}));
+  estimator.add(std::vector<Action>(60, Action{0}), std::vector<Observation>(60, Observation{0}));
+  const TransitionEstimate estimate = estimator.finish();
+  const ParticlePosterior& posterior = estimator.posterior();
+  ASSERT_EQ(posterior.num_particles(), 100);
+  ASSERT_EQ(posterior.report().resamplings, 0);
+  for (std::size_t e = 0; e < estimate.lower.size(); ++e) {
+    int below = 0;
+    int above = 0;
+    for (int p = 0; p < 100; ++p) {
+      const double value = posterior.transition(p).values()[e];
+      below += static_cast<int>(value < estimate.lower[e]);
+      above += static_cast<int>(value > estimate.upper[e]);
+    }
+    EXPECT_LE(std::min(below, above), 1) << e;
+    EXPECT_LE(std::max(below, above), std::min(below, above) == 1 ? 1 : 4) << e;
+  }
+  ASSERT_EQ(estimate.flagged.size(), 3U);
+  EXPECT_THAT(estimate.flagged[0].reason, HasSubstr("less about it than one visit"));
 }
 
 TEST(ParticleEstimator, HasNoErrorBarsWhenTheParticlesCollapsed) {

@@ -127,6 +127,24 @@ TEST(LearningRun, SameSeedSameBytes) {
   EXPECT_NE(one, run_csv_rows(learn(model, oracle, other), oracle));
 }
 
+// An agent from elsewhere is judged as one of the table is, under its own name.
+TEST(LearningRun, AgentsNeedNotBeOfTheTable) {
+  const Pomdp model = make_problem("network-link");
+  const RegretOracle oracle = oracle_of(model);
+  LearningOptions options = options_for("uniform", 1000);
+  std::string expected = run_csv_rows(learn(model, oracle, options), oracle);
+  options.agent = "mine";
+  options.make = [&](const LearningOptions& of) {
+    EXPECT_EQ(of.agent, "mine");
+    return make_agent("uniform", model);
+  };
+  const std::string mine = run_csv_rows(learn(model, oracle, options), oracle);
+  for (std::size_t at = 0; (at = expected.find("uniform", at)) != std::string::npos;) {
+    expected.replace(at, 7, "mine");
+  }
+  EXPECT_EQ(mine, expected);
+}
+
 TEST(LearningRun, TheRecordTellsEachEpisode) {
   const Pomdp model = make_problem("network-link");
   const RegretOracle oracle = oracle_of(model);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "oas/core/interruption.hpp"
 #include "oas/problems/named.hpp"
 
 namespace oas {
@@ -70,6 +71,18 @@ TEST(LearningRuns, ABrokenRunLeavesTheOthersAlone) {
   EXPECT_EQ(both.num_runs(), 2U);
   EXPECT_EQ(both.failures, 0);
   EXPECT_EQ(summarise_agent("nobody", runs.finished, oracle).num_runs(), 0U);
+}
+
+// Ctrl-C is no reason for which one run breaks off.
+TEST(LearningRuns, InterruptedRunsEndAll) {
+  const Pomdp model = make_problem("pest-control");
+  const RegretOracle oracle(model, {.floor = 0.05, .gap = 1e-3}, Parallelism{1});
+  std::vector<LearningOptions> tasks(3);
+  for (LearningOptions& task : tasks) task.agent = "uniform";
+  StopFlag stop{false};
+  const StopScope scope(&stop);
+  const auto interrupt = [&](const LearningRun&, std::int64_t) { stop = true; };
+  EXPECT_THROW(static_cast<void>(learn_all(model, oracle, tasks, interrupt, {2})), Interrupted);
 }
 
 }  // namespace

@@ -19,6 +19,13 @@
 namespace oas {
 namespace {
 
+DensitySensors sensors_at(double mean) {
+  return {2,
+          1,
+          {VectorDensity({Density::gaussian(0.0, 1.0)}),
+           VectorDensity({Density::gaussian(mean, 1.0)})}};
+}
+
 class ForecastOfLog : public testing::Test {
  protected:
   ForecastOfLog() {
@@ -81,6 +88,43 @@ TEST_F(ForecastOfLog, DrawsFilterAndForecastEachByItself) {
 
 // Whatever the draws say, limits hold the forecast of the model that they are asked to hold; the
 // middle does not move, and a model that rules out what was seen is left out.
+// Where the unit is hangs on the sensors: each draw of T filters under the densities it belongs to.
+TEST_F(ForecastOfLog, DrawsOfDensitiesReadTheLogAgain) {
+  const auto model_with = [](double mean, std::vector<DensitySensors> draws) {
+    PomdpParts parts;
+    parts.states = Labels(2, "state");
+    parts.actions = Labels(1, "action");
+    parts.observations = Labels(1, "observation");
+    parts.sensors = ObservationModel(2, 1, 1, {1.0, 1.0});
+    parts.transition = TransitionModel(2, 1, {0.9, 0.1, 0.0, 1.0});
+    return ContinuousPomdp(Pomdp(std::move(parts)), sensors_at(mean), {}, {50.0, std::move(draws)});
+  };
+  const std::string log = folder_.file("readings.csv");
+  std::ofstream(log) << "run,observation\na,0.2\na,1.4\nb,1.1\nb,1.6\n";
+  const ContinuousPomdp model = model_with(2.0, {sensors_at(1.5), sensors_at(3.0)});
+  const std::vector<TransitionModel> draws = {
+      TransitionModel(2, 1, {0.8, 0.2, 0.0, 1.0}), TransitionModel(2, 1, {0.7, 0.3, 0.0, 1.0}),
+      TransitionModel(2, 1, {0.9, 0.1, 0.0, 1.0}), TransitionModel(2, 1, {0.6, 0.4, 0.0, 1.0})};
+  ForecastOptions options;
+  options.question.steps = 5;
+  options.question.schedule = {Action{0}};
+  options.question.reach = {State{1}};
+  const ForecastOptions plain = options;
+  options.drawn_densities = true;
+  const auto units = forecast_log(model, draws, log, options);
+  ASSERT_EQ(units.size(), 2U);
+  std::vector<double> mean(2, 0.0);
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    const ContinuousPomdp one = model_with(i < 2 ? 1.5 : 3.0, {});
+    const std::vector<TransitionModel> only = {draws[i]};
+    const auto alone = forecast_log(one, only, log, plain);
+    for (std::size_t u = 0; u < 2; ++u) mean[u] += alone[u].middle.survival.back() / 4.0;
+  }
+  for (std::size_t u = 0; u < 2; ++u) EXPECT_NEAR(units[u].middle.survival.back(), mean[u], 1e-14);
+  EXPECT_GT(std::abs(forecast_log(model, draws, log, plain)[0].middle.survival.back() - mean[0]),
+            1e-3);
+}
+
 TEST_F(ForecastOfLog, LimitsHoldTheModelTheyAreAskedTo) {
   const std::vector<TransitionModel> draws(5, TransitionModel::uniform(4, 3));
   const auto narrow = forecast_log(model_, draws, path_, options_);

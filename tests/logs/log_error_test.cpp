@@ -35,7 +35,7 @@ TEST(LogErrors, MissingHeader) {
       error_of("0,1\n2,3\n", index_model()),
       AllOf(StartsWith("log.csv:1: none of the columns is known"), HasSubstr("found '0,1'")));
   EXPECT_THAT(error_of("action;observation\n0;1\n", index_model()),
-              AllOf(HasSubstr("separated by commas"), HasSubstr("'action;observation'")));
+              AllOf(HasSubstr("--separator ';'"), HasSubstr("'action;observation'")));
 }
 
 TEST(LogErrors, BlankLineForHeader) {
@@ -44,9 +44,9 @@ TEST(LogErrors, BlankLineForHeader) {
 }
 
 TEST(LogErrors, UnknownColumn) {
-  EXPECT_EQ(error_of("action,observation,rewards\n", index_model()),
-            "log.csv:1: unknown column 'rewards'; known are action, observation, run, propensity, "
-            "reward, state, time");
+  EXPECT_THAT(error_of("action,observation,rewards\n", index_model()),
+              StartsWith("log.csv:1: unknown column 'rewards'; known are action, observation, run, "
+                         "propensity, reward, state, time. With --columns"));
 }
 
 TEST(LogErrors, ColumnTwice) {
@@ -160,7 +160,9 @@ TEST(LogErrors, Propensity) {
   }
   EXPECT_EQ(error("0"), "log.csv:3:3: propensity '0' is not in (0, 1]");
   EXPECT_EQ(error("+1"), "log.csv:3:3: propensity '+1' is not a number");
-  EXPECT_EQ(error("\"0,5\""), "log.csv:3:3: propensity '0,5' is not a number");
+  EXPECT_EQ(error("\"0,5\""),
+            "log.csv:3:3: propensity '0,5' is not a number. If its comma begins "
+            "the decimals, say --decimal-comma");
   EXPECT_EQ(error("0.5 "), "log.csv:3:3: propensity '0.5 ' is not a number");
 }
 

@@ -78,7 +78,7 @@ TEST(LogReader, LastLineNeedsNoLineFeed) {
 
 TEST(LogReader, RunChangesStartRuns) {
   const LogBlock log = read_text(
-      "run,action,observation\na,0,0\n\"a\",0,0\n\"b, c\",0,0\n\"b, c\",0,0\nb,0,0\nb,0,0\n,0,0\n",
+      "run,action,observation\na,0,0\n\"a\",0,0\n\"b, c\",0,0\n\"b, c\",0,0\nb,0,0\nb,0,0\n-,0,0\n",
       index_model());
   EXPECT_THAT(log.run_starts, ElementsAre(0, 2, 4, 6));
 }

@@ -68,8 +68,8 @@ TEST(TimedLog, TheOneDifferenceIsTheStep) {
   EXPECT_EQ(error_of(log_at({"0", "99.5", "200"}), index_model()), "");  // within 1 %
   EXPECT_EQ(error_of(log_at({"7"}), index_model()), "");
   EXPECT_EQ(error_of(log_at({"1", "2", "4", "5", "8", "8.5"}), index_model()),
-            "log.csv: the times of consecutive rows differ by 1 (2 times), 0.5 (1 times), 2 (1 "
-            "times), 3 (1 times): say with --step how long a step is, and with --gaps what "
+            "log.csv: the times of consecutive rows differ by 1 (2 times), 0.5 (once), 2 (once), "
+            "3 (once): say with --step how long a step is, and with --gaps what "
             "happened where rows are missing; or give classes of steps, --step-classes");
   // Units may run on different clocks, as long as they tick alike.
   EXPECT_EQ(error_of("time,run,action,observation\n1,a,0,0\n1.3,b,0,0\n2,a,0,0\n2.3,b,0,0\n",

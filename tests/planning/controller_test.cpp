@@ -57,6 +57,33 @@ TEST(Controller, AScheduleIsAChainOfPhases) {
   }
 }
 
+// v = r + γ T v, for a constant action; and a failure for ever, whose long run says nothing.
+TEST(Controller, DiscountedSumsSolveTheirEquation) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const Pomdp model = random_pomdp(timing, seed);
+      const std::vector<Action> action = {Action{seed % 2}};
+      const Controller controller = schedule_controller(action, model);
+      for (const double discount : {0.3, 0.9, 0.999}) {
+        const Matrix transition = model.transition().matrix(action[0]);
+        const Vector reward = model.expected_reward().row(action[0].value());
+        Vector values = Vector::Zero(3);
+        for (int sweep = 0; sweep < 40'000; ++sweep) {
+          values = (reward + discount * transition * values).eval();
+        }
+        double expected = 0.0;
+        for (int s = 0; s < 3; ++s) {
+          expected += model.start()[static_cast<std::size_t>(s)] * values[s];
+        }
+        EXPECT_NEAR(discounted_value(model, controller, discount), expected,
+                    1e-9 * std::abs(expected));
+      }
+      EXPECT_THROW(static_cast<void>(discounted_value(model, controller, 1.0)), InvalidArgument);
+      EXPECT_THROW(static_cast<void>(discounted_value(model, controller, 0.0)), InvalidArgument);
+    }
+  }
+}
+
 TEST(Controller, CornerChains) {
   const auto blind = [](std::vector<double> transition, std::vector<double> start) {
     return test::make_model(Timing::before, 2, 1, 1, std::move(transition), {1.0, 1.0},

@@ -37,6 +37,7 @@ PlanOptions quick(double iota = 0.0) {
   options.simulation.steps = 6400;
   options.point.num_beliefs = 40;
   options.point.rounds = 2;
+  options.work = 0.05;
   return options;
 }
 

@@ -31,6 +31,7 @@ PlanOptions quick_options(const PlannerInfo& info) {
   options.simulation.steps = 3200;
   options.point.num_beliefs = 30;
   options.point.rounds = 1;
+  options.work = 0.05;
   return options;
 }
 

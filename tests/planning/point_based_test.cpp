@@ -24,6 +24,7 @@ PlanOptions options_for(const char* planner, double iota) {
   options.resolution = 40;
   options.simulation.steps = 20'000;
   options.point.num_beliefs = 120;
+  options.work = 0.2;
   return options;
 }
 

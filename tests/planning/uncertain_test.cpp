@@ -180,13 +180,14 @@ TEST(CredibleSet, HoldsTheShareOfTheDrawsThatItShould) {
   EXPECT_THROW(static_cast<void>(credible_set(model, draws, 0.0)), InvalidArgument);
 }
 
-TEST(PosteriorValue, QuantilesAndTails) {
+// The k-th of 101 values has k/102 below it.
+TEST(PosteriorValue, LimitsAndTails) {
   std::vector<double> values;
   for (int i = 100; i >= 0; --i) values.push_back(i);
   const DrawnRange range = range_of(values, 0.9);
   EXPECT_NEAR(range.mean, 50.0, 1e-12);
-  EXPECT_NEAR(range.lower, 5.0, 1e-12);
-  EXPECT_NEAR(range.upper, 95.0, 1e-12);
+  EXPECT_NEAR(range.lower, 0.05 * 102.0 - 1.0, 1e-12);
+  EXPECT_NEAR(range.upper, 0.95 * 102.0 - 1.0, 1e-12);
   EXPECT_NEAR(mean_of_least({4, 1, 3, 2}, 0.5), 1.5, 1e-12);
   EXPECT_NEAR(mean_of_least({4, 1, 3, 2}, 0.375), (1.0 + 0.5 * 2.0) / 1.5, 1e-12);
   EXPECT_NEAR(mean_of_least({4, 1, 3, 2}, 0.1), 1.0, 1e-12);

@@ -52,6 +52,33 @@ LabelledReadings readings_of(const std::vector<VectorDensity>& densities, int co
 
 VectorDensity one(const Density& density) { return VectorDensity({density}); }
 
+// A patient who died is read no more: the density of that state is that of all readings.
+TEST(LabelledReadings, StatesThatAreNeverReadBorrowFromTheOthers) {
+  const std::vector<VectorDensity> densities = {VectorDensity({Density::gaussian(0.0, 1.0)}),
+                                                VectorDensity({Density::gaussian(4.0, 1.0)})};
+  const LabelledReadings read = readings_of(densities, 20, 5);
+  LabelledReadings more(3, 2, 1);
+  for (Action a{0}; a < 2; ++a) {
+    for (State s{0}; s < 2; ++s) more.at(a, s) = read.at(a, s);
+  }
+  const Labels names({"ill", "well", "dead"}, "state");
+  const std::vector<int> dead = {2};
+  LabelledReadings filled = more;
+  filled.borrow_for(dead, names);
+  for (Action a{0}; a < 2; ++a) {
+    EXPECT_EQ(filled.at(a, State{2}).size(), 40U);
+    EXPECT_EQ(filled.at(a, State{2}).values.size(), 40U);
+    EXPECT_EQ(filled.at(a, State{0}).values, more.at(a, State{0}).values);
+  }
+  const std::vector<int> ill = {0};
+  try {
+    more.borrow_for(ill, names);
+    FAIL() << "a state that was read borrowed";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "unread: state 'ill' has 20 labelled readings");
+  }
+}
+
 TEST(DensityCalibration, ChoosesTheFamilyOfTheSensor) {
   const auto chosen = [](const Density& a, const Density& b) {
     const auto found = calibrate_densities(readings_of({one(a), one(b)}, 300, 2), chain());
@@ -81,6 +108,46 @@ TEST(DensityCalibration, FindsComponentsThatDependOnEachOther) {
   const auto alone = calibrate_densities(readings_of({c, d}, 200, 2), chain());
   EXPECT_THAT(alone.families, ElementsAre("normal", "gamma"));
   EXPECT_EQ(alone.scores.size(), 3);
+}
+
+int count_kind(const DensityCalibration& found, Density::Kind kind) {
+  int count = 0;
+  for (const DensitySensors& draw : found.draws) {
+    count += draw(Action{0}, State{0}).marginals().front().kind() == kind;
+  }
+  return count;
+}
+
+// Where readings leave the family open, random densities are of several; where they do not, or
+// where it was given, of one.
+TEST(DensityCalibration, DrawsAreOfAllFamiliesInDoubt) {
+  const std::vector<VectorDensity> skewed = {one(Density::gamma(6, 1)), one(Density::gamma(14, 1))};
+  const auto open = calibrate_densities(readings_of(skewed, 15, 4), chain());
+  const int normal = count_kind(open, Density::Kind::gaussian);
+  const int lognormal = count_kind(open, Density::Kind::lognormal);
+  const int gamma = count_kind(open, Density::Kind::gamma);
+  EXPECT_EQ(open.draws.size(), 40);
+  EXPECT_GT((normal > 0) + (lognormal > 0) + (gamma > 0), 1);
+  DensityCalibrationOptions options;
+  options.family = "gamma";
+  const auto given = calibrate_densities(readings_of(skewed, 15, 4), chain(), options);
+  EXPECT_EQ(count_kind(given, Density::Kind::gamma), 40);
+  const std::vector<VectorDensity> plain = {one(Density::gamma(1, 1)), one(Density::gamma(5, 1))};
+  const auto clear = calibrate_densities(readings_of(plain, 1500, 4), chain());
+  EXPECT_EQ(count_kind(clear, Density::Kind::gamma), 40);
+}
+
+// Whether components depend on each other is a choice, too.
+TEST(DensityCalibration, DrawsLeaveDependenceOpenWhereReadingsDo) {
+  const VectorDensity a = VectorDensity::gaussian({0, 0}, {1, 0.25, 0.25, 1});
+  const VectorDensity b = VectorDensity::gaussian({1, 1.5}, {1, 0, 0, 2});
+  const auto found = calibrate_densities(readings_of({a, b}, 15, 5), chain());
+  int dependent = 0;
+  for (const DensitySensors& draw : found.draws) {
+    dependent += draw(Action{0}, State{0}).dependent();
+  }
+  EXPECT_GT(dependent, 0);
+  EXPECT_LT(dependent, 40);
 }
 
 TEST(DensityCalibration, SharesReadingsOfAllActionsUnlessTold) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "oas/simulation/batch_environment.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "support/allocations.hpp"
 #include "support/random_models.hpp"
@@ -41,6 +42,29 @@ TEST(Allocations, AdvanceDoesNotAllocateInReservedColumns) {
         loop.advance(kSteps, rows);
         EXPECT_EQ(test::allocations(), before) << "cleared columns keep their memory";
       }
+    }
+  }
+}
+
+// Steps and restarts of many copies, with beliefs of fixed and of run-time size.
+TEST(Allocations, BatchStepsDoNotAllocate) {
+  for (const Timing timing : {Timing::before, Timing::after}) {
+    for (const int num_states : {3, 7}) {
+      test::RandomModelOptions sizes;
+      sizes.num_states = num_states;
+      sizes.timing = timing;
+      BatchOptions options;
+      options.copies = 300;
+      options.track_beliefs = true;
+      BatchEnvironment batch(test::random_model(sizes, 1), options);
+      std::vector<Action> actions(options.copies);
+      const std::size_t before = test::allocations();
+      for (int t = 0; t < 50; ++t) {
+        for (int k = 0; k < 300; ++k)
+          actions[static_cast<std::size_t>(k)] = Action{(k + t) % 3 - 1};
+        batch.step(actions);
+      }
+      EXPECT_EQ(test::allocations(), before) << num_states;
     }
   }
 }

@@ -61,6 +61,22 @@ TEST_F(RunStudyTest, StopsAndGoesOn) {
             whole.table("estimation").csv());
 }
 
+// A study that is stopped half-way is a smaller one of all its tasks.
+TEST_F(RunStudyTest, AllTasksHaveAReplicationBeforeOneHasTwo) {
+  ResultStore store = open("r");
+  const auto tasks = static_cast<std::int64_t>(store.study().tasks.size());
+  ASSERT_GT(tasks, 1);
+  bool enough = false;
+  StudyRunOptions options;
+  options.parallelism.threads = 1;
+  options.progress = [&](const StudyProgress& progress) { enough = progress.done == tasks; };
+  options.stop = [&] { return enough; };
+  EXPECT_EQ(run_study(store, options).finished, tasks);
+  for (const std::int64_t number : store.finished()) {
+    EXPECT_EQ(store.study().unit(number).replication, 0U) << number;
+  }
+}
+
 TEST_F(RunStudyTest, FailedTasksAreRecordedAndTheRestGoesOn) {
   // No sensors of this generator reach α = 1.
   ResultStore store = open("r", small_study("alpha = [0.05, 1.0]"));

@@ -8,7 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("src", "apps", "bench", "tests", "examples", "cmake", "scripts")
+FOLDERS = ("src", "apps", "bench", "tests", "examples", "cmake", "scripts",
+           "python")
 CODE = {".hpp", ".cpp", ".h", ".py", ".cmake", ".in"}
 TEXT = {".md", ".toml"}
 MAX_LINES = 450

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -53,7 +54,7 @@ void set_permissions(int descriptor, const std::string& target) {
   mode_t mode = replaces ? old.st_mode & kPermissions : default_mode();
   // Without the old file's group its group's rights would go to strangers.
   constexpr mode_t kOfGroup = 0070;
-  constexpr gid_t kSameUser = static_cast<gid_t>(-1);
+  constexpr auto kSameUser = static_cast<gid_t>(-1);
   struct stat now = {};
   if (replaces && fstat(descriptor, &now) == 0 && now.st_gid != old.st_gid &&
       fchown(descriptor, kSameUser, old.st_gid) != 0) {
@@ -96,13 +97,36 @@ int open_descriptor(std::string_view path) {
   return -1;
 }
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// As fdopen, but a descriptor for which there is no memory is closed.
+std::FILE* stream_of(int descriptor) {
+  std::FILE* const file = descriptor < 0 ? nullptr : fdopen(descriptor, "wb");
+  if (file == nullptr && descriptor >= 0) {
+    const int error = errno;
+    close(descriptor);
+    errno = error;
+  }
+  return file;
+}
+
 // What is open already is not opened by name, which would empty a file that is appended to.
 std::FILE* open_directly(const std::string& path) {
   const int descriptor = open_descriptor(path);
-  return descriptor >= 0 ? fdopen(dup(descriptor), "wb") : std::fopen(path.c_str(), "wb");
+  return descriptor >= 0 ? stream_of(dup(descriptor)) : std::fopen(path.c_str(), "wb");
 }
 
 }  // namespace
+
+void throw_cannot_open(const std::string& what, int error) {
+  const std::string message = fmt::format("{}: {}", what, std::strerror(error));
+  for (const int failure : {ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT, EIO}) {
+    if (error == failure) throw IoError(message);
+  }
+  throw InvalidArgument(message);
+}
 
 bool is_standard_output(const std::string& path) { return open_descriptor(path) == STDOUT_FILENO; }
 
@@ -117,19 +141,17 @@ bool is_written_directly(const std::string& path) {
 
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   struct stat info = {};
-  OAS_REQUIRE(stat(path.c_str(), &info) == 0, "{}: {}", path, std::strerror(errno));
+  if (stat(path.c_str(), &info) != 0) throw_cannot_open(path, errno);
   OAS_REQUIRE(!S_ISDIR(info.st_mode), "{}: is a folder, not a file", path);
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  OAS_REQUIRE(file != nullptr, "{}: {}", path, std::strerror(errno));
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (!file) throw_cannot_open(path, errno);
   std::string text;
   char block[1 << 16];
   std::size_t got = 0;
-  while (text.size() <= max_bytes && (got = std::fread(block, 1, sizeof block, file)) > 0) {
+  while (text.size() <= max_bytes && (got = std::fread(block, 1, sizeof block, file.get())) > 0) {
     text.append(block, got);
   }
-  const bool failed = std::ferror(file) != 0;
-  std::fclose(file);
-  OAS_REQUIRE(!failed, "{}: cannot be read", path);
+  if (std::ferror(file.get()) != 0) throw IoError(path + ": cannot be read");
   OAS_REQUIRE(text.size() <= max_bytes, "{}: larger than the limit of {} bytes", path, max_bytes);
   return text;
 }
@@ -144,7 +166,7 @@ TemporaryFile::TemporaryFile(std::string target, const std::string& ending)
   TemporaryName noted(name);
   constexpr mode_t kPrivate = 0600;
   descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kPrivate);
-  OAS_REQUIRE(descriptor_ >= 0, "{}: cannot be written: {}", target_, std::strerror(errno));
+  if (descriptor_ < 0) throw_cannot_open(target_ + ": cannot be written", errno);
   name_ = std::move(name);
   noted_ = std::move(noted);
   set_permissions(descriptor_, target_);
@@ -177,9 +199,9 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   } else {
     temporary_.emplace(path_);
     path_ = temporary_->target();
-    file_ = fdopen(temporary_->take_descriptor(), "wb");
+    file_ = stream_of(temporary_->take_descriptor());
   }
-  OAS_REQUIRE(file_ != nullptr, "{}: cannot be written: {}", path_, std::strerror(errno));
+  if (file_ == nullptr) throw_cannot_open(path_ + ": cannot be written", errno);
 }
 
 AtomicFile::~AtomicFile() {

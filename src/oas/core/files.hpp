@@ -9,8 +9,12 @@
 
 namespace oas {
 
+/// Throws "what: why", `error` being an errno: IoError where the system has run out of memory,
+/// space or open files or a device fails, else InvalidArgument, since the name is wrong.
+[[noreturn]] void throw_cannot_open(const std::string& what, int error);
+
 /// The whole text of a file. Throws InvalidArgument naming the file when it is missing, a folder,
-/// unreadable, or larger than `max_bytes`.
+/// one that may not be read, or larger than `max_bytes`; IoError when reading fails.
 [[nodiscard]] std::string read_text_file(const std::string& path,
                                          std::size_t max_bytes = std::size_t{1} << 30);
 
@@ -28,10 +32,10 @@ class TemporaryFile {
  public:
   /// Makes an empty file. `ending`: of the temporary name. It has the permissions, and as far as
   /// possible the group, of the file that it will replace; else those of an ordinary new file.
-  /// Throws InvalidArgument when the folder does not exist or cannot be written, and when the file
-  /// at `target` is one that cannot be replaced: a mount of its own, another user's in a sticky
-  /// folder, one marked as unchangeable. So whoever makes one before the work need not fear the
-  /// end.
+  /// Throws as throw_cannot_open() when the folder does not exist or cannot be written, and
+  /// InvalidArgument when the file at `target` is one that cannot be replaced: a mount of its own,
+  /// another user's in a sticky folder, one marked as unchangeable. So whoever makes one before the
+  /// work need not fear the end.
   explicit TemporaryFile(std::string target, const std::string& ending = "");
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

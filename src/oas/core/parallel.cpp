@@ -3,18 +3,21 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 
 namespace oas {
 
@@ -187,26 +190,55 @@ class ThreadPool {
 
 thread_local bool ThreadPool::is_helper = false;
 
+// The pool of this process. A forked process has none of the threads of its parent: it leaves the
+// parent's pool alone, whose lock may be held by a thread that is not there, and gets its own.
+class ProcessPool {
+ public:
+  ThreadPool& get() {
+    const std::lock_guard lock(mutex_);
+    if (process_ != getpid()) {
+      static_cast<void>(threads_.release());
+      threads_ = std::make_unique<ThreadPool>();
+      process_ = getpid();
+    }
+    return *threads_;
+  }
+  ~ProcessPool() {
+    if (process_ != getpid()) static_cast<void>(threads_.release());
+  }
+
+ private:
+  std::mutex mutex_;  // held for an instant, so that a fork hardly ever meets it
+  pid_t process_ = -1;
+  std::unique_ptr<ThreadPool> threads_;
+};
+
 ThreadPool& pool() {
-  static ThreadPool threads;
-  return threads;
+  static ProcessPool pools;
+  return pools.get();
 }
 
 }  // namespace
 
-void parallel_for(std::size_t count, Parallelism parallelism, const Task& task) {
+std::size_t num_threads(Parallelism parallelism) {
   OAS_REQUIRE(parallelism.threads >= 0, "number of threads is {}", parallelism.threads);
+  return parallelism.threads == 0 ? num_cores() : static_cast<std::size_t>(parallelism.threads);
+}
+
+void parallel_for(std::size_t count, Parallelism parallelism, const Task& task) {
   FirstFailure failure;
+  const StopFlag* const stop = current_stop_flag();
   const Task guarded = [&](std::size_t i) {
+    const StopScope scope(stop);
     try {
+      check_interrupted();
       task(i);
     } catch (...) {
       failure.note(i);
     }
   };
   Job job(count, guarded);
-  const std::size_t threads =
-      parallelism.threads == 0 ? num_cores() : static_cast<std::size_t>(parallelism.threads);
+  const std::size_t threads = num_threads(parallelism);
   if (count <= 1 || threads == 1) {
     job.work();
   } else {

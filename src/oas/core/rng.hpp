@@ -28,6 +28,11 @@ struct StreamKey {
   friend bool operator==(const StreamKey&, const StreamKey&) = default;
 };
 
+/// 64 random bits as a number of [0, 1), a multiple of 2^-53.
+[[nodiscard]] constexpr double uniform_of(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
+
 /// A counter-based random stream: Philox 4x32-10 (Salmon et al., SC 2011), as in Random123 and as a
 /// GPU would compute it. Position p of a stream depends on (key, p) only, so streams are
 /// independent of threads and ranks and can be saved as (key, position). Numbers are made in
@@ -45,7 +50,7 @@ class Rng {
   }
 
   /// Uniform on [0, 1), a multiple of 2^-53.
-  double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+  double uniform() { return uniform_of(bits()); }
 
   /// Uniform on {0, …, n-1}, n >= 1, by Lemire's multiplication with rejection (exact).
   std::uint32_t below(std::uint32_t n);

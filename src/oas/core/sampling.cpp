@@ -34,7 +34,11 @@ double sample_log_gamma(double shape, Rng& rng) {
 }  // namespace
 
 int sample_categorical(std::span<const double> weights, Rng& rng) {
-  double remaining = rng.uniform() * checked_sum(weights);
+  return sample_categorical(weights, rng.bits());
+}
+
+int sample_categorical(std::span<const double> weights, std::uint64_t bits) {
+  double remaining = uniform_of(bits) * checked_sum(weights);
   int last_positive = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] <= 0.0) continue;
@@ -136,10 +140,10 @@ AliasTables::AliasTables(std::span<const double> weights, std::span<const int> o
   }
 }
 
-int AliasTables::sample_listed(int row, Rng& rng) const {
+int AliasTables::sample_listed(int row, std::uint64_t bits) const {
   const std::size_t start = row_starts_[static_cast<std::size_t>(row)];
   return sample_cells(cells_.data() + start, row_starts_[static_cast<std::size_t>(row) + 1] - start,
-                      rng);
+                      bits);
 }
 
 void AliasTables::build_row(std::span<const double> weights, Cell* cells,

@@ -12,6 +12,8 @@ namespace oas {
 /// Index i with probability weights[i] / sum(weights), by inversion; O(n), one draw. Weights are
 /// finite and non-negative, not all zero. An index of weight zero is never returned.
 int sample_categorical(std::span<const double> weights, Rng& rng);
+/// The same with a given draw of the stream, 64 random bits.
+int sample_categorical(std::span<const double> weights, std::uint64_t bits);
 
 /// Systematic resampling: out[k] is the index in which (u + k)/n, n = out.size(), falls on the
 /// scale of the cumulated weights, with one uniform u for all. Index i comes up n·weights[i]/sum
@@ -46,10 +48,12 @@ class AliasTables {
   /// One draw from the given row. The 128-bit product of the draw and the width holds the column in
   /// its upper half and the position inside the column in its lower half; no branch depends on the
   /// draw, since such a branch could not be predicted.
-  [[nodiscard]] int sample(int row, Rng& rng) const {
+  [[nodiscard]] int sample(int row, Rng& rng) const { return sample(row, rng.bits()); }
+  /// The same with a given draw of the stream, 64 random bits.
+  [[nodiscard]] int sample(int row, std::uint64_t bits) const {
     if (width_ == 0) [[unlikely]]
-      return sample_listed(row, rng);
-    return sample_cells(cells_.data() + static_cast<std::size_t>(row) * width_, width_, rng);
+      return sample_listed(row, bits);
+    return sample_cells(cells_.data() + static_cast<std::size_t>(row) * width_, width_, bits);
   }
 
  private:
@@ -60,12 +64,12 @@ class AliasTables {
     std::int32_t outcome[2] = {0, 0};  // the alias, the column itself
   };
 
-  static int sample_cells(const Cell* cells, std::size_t width, Rng& rng) {
-    const Uint128 product = static_cast<Uint128>(rng.bits()) * width;
+  static int sample_cells(const Cell* cells, std::size_t width, std::uint64_t bits) {
+    const Uint128 product = static_cast<Uint128>(bits) * width;
     const Cell& cell = cells[static_cast<std::size_t>(product >> 64)];
     return cell.outcome[static_cast<std::uint64_t>(product) < cell.keep ? 1 : 0];
   }
-  int sample_listed(int row, Rng& rng) const;
+  [[nodiscard]] int sample_listed(int row, std::uint64_t bits) const;
 
   static void build_row(std::span<const double> weights, Cell* cells, std::vector<double>& share,
                         std::vector<int>& small, std::vector<int>& large);

@@ -6,6 +6,10 @@
 #include <atomic>
 #include <climits>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace oas {
@@ -24,11 +28,32 @@ static_assert(std::atomic<Use>::is_always_lock_free);
 constexpr int kSlots = 64;
 std::array<Slot, kSlots> slots;
 
-extern "C" void remove_and_end(int signal) {
+void remove_all() {
   for (const Slot& slot : slots) {
     if (slot.use == Use::noted) unlink(slot.path.data());
   }
+}
+
+extern "C" void remove_and_end(int signal) {
+  remove_all();
   raise(signal);  // comes when this returns; SA_RESETHAND has put the default action back
+}
+
+const char* last_message = nullptr;
+int last_code = 0;
+std::terminate_handler usual_end = nullptr;
+
+[[noreturn]] void end_program() {
+  try {
+    if (const std::exception_ptr what = std::current_exception()) std::rethrow_exception(what);
+  } catch (const std::bad_alloc&) {
+    remove_all();
+    std::fputs(last_message, stderr);  // takes no memory: standard error has no buffer
+    _exit(last_code);
+  } catch (...) {
+    usual_end();
+  }
+  std::abort();
 }
 
 }  // namespace
@@ -68,6 +93,12 @@ void remove_temporary_files_on_signals() {
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(signal, &action, nullptr);
   }
+}
+
+void end_orderly_without_memory(const char* message, int code) {
+  last_message = message;
+  last_code = code;
+  usual_end = std::set_terminate(end_program);
 }
 
 }  // namespace oas

@@ -26,4 +26,10 @@ class TemporaryName {
 /// itself leaves signals alone.
 void remove_temporary_files_on_signals();
 
+/// From now on a program whose memory runs out where no exception may pass (JSON documents allocate
+/// in their destructor) removes the files in that table, writes `message`, which must live as long
+/// as the program, to standard error and ends with `code`; it would abort. Other reasons for
+/// std::terminate abort as before. For programs.
+void end_orderly_without_memory(const char* message, int code);
+
 }  // namespace oas

@@ -13,6 +13,7 @@ PairMoments::PairMoments(int states, int actions)
       sums(static_cast<std::size_t>(states) * static_cast<std::size_t>(states) *
                static_cast<std::size_t>(actions),
            0.0),
+      squares(static_cast<std::size_t>(states) * static_cast<std::size_t>(actions), 0.0),
       pairs(static_cast<std::size_t>(actions), 0) {}
 
 void PairMoments::add(const PairMoments& other) {
@@ -20,30 +21,49 @@ void PairMoments::add(const PairMoments& other) {
               "moments of {} states, {} actions cannot take in moments of {} and {}", num_states,
               num_actions, other.num_states, other.num_actions);
   std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>{});
+  std::transform(squares.begin(), squares.end(), other.squares.begin(), squares.begin(),
+                 std::plus<>{});
   std::transform(pairs.begin(), pairs.end(), other.pairs.begin(), pairs.begin(), std::plus<>{});
 }
 
 void PairMoments::clear() {
   std::fill(sums.begin(), sums.end(), 0.0);
+  std::fill(squares.begin(), squares.end(), 0.0);
   std::fill(pairs.begin(), pairs.end(), 0);
 }
 
 void PairMoments::multiply(double weight) {
   for (double& sum : sums) sum *= weight;
+  for (double& square : squares) square *= weight * weight;
 }
 
 void PairMoments::save(ByteWriter& out) const {
   out.put_all(sums);
+  out.put_all(squares);
   out.put_all(pairs);
 }
 
 void PairMoments::load(ByteReader& in) {
   sums = in.get_all<double>(sums.size());
+  squares = in.get_all<double>(squares.size());
   pairs = in.get_all<std::int64_t>(pairs.size());
 }
 
 std::int64_t PairMoments::total_pairs() const {
   return std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
+}
+
+double PairMoments::row_mass(std::size_t row) const {
+  const auto n = static_cast<std::size_t>(num_states);
+  const auto first = sums.begin() + static_cast<std::ptrdiff_t>(row * n);
+  return std::accumulate(first, first + num_states, 0.0);
+}
+
+double PairMoments::effective_visits(std::size_t row) const {
+  const double mass = row_mass(row);
+  if (mass <= 0.0) return 0.0;
+  const auto most = static_cast<double>(pairs[row / static_cast<std::size_t>(num_states)]);
+  return mass * mass < most * squares[row] ? mass * mass / squares[row] : most;
 }
 
 void add_pair(PairRow first, PairRow second, double weight, const LeftInverses& inverses,
@@ -53,9 +73,12 @@ void add_pair(PairRow first, PairRow second, double weight, const LeftInverses& 
   const double* left = inverses.column(first.action, first.observation);
   const double* right = inverses.column(second.action, second.observation);
   double* sum = moments.sums.data() + static_cast<std::size_t>(learned) * n * n;
+  double* square = moments.squares.data() + static_cast<std::size_t>(learned) * n;
+  const double total = weight * std::accumulate(right, right + n, 0.0);
   for (int s = 0; s < n; ++s, sum += n) {
     const double scaled = weight * left[s];
     for (int next = 0; next < n; ++next) sum[next] += scaled * right[next];
+    square[s] += scaled * total;
   }
   ++moments.pairs[static_cast<std::size_t>(learned)];
 }
@@ -90,6 +113,9 @@ PairMoments project(const PairCounts& counts, const LeftInverses& inverses, Timi
       sum += inverses.transposed(first).transpose() * (block * inverses.transposed(second));
       moments.pairs[static_cast<std::size_t>(learned)] += pairs;
     }
+  }
+  for (std::size_t row = 0; row < moments.squares.size(); ++row) {
+    moments.squares[row] = moments.row_mass(row);  // of weight 1
   }
   return moments;
 }

@@ -21,7 +21,7 @@ struct PairMoments {
 
   void add(const PairMoments& other);
   void clear();
-  void multiply(double weight);  ///< the sums
+  void multiply(double weight);  ///< every pair's weight
   void save(ByteWriter& out) const;
   /// Of the same sizes.
   void load(ByteReader& in);
@@ -31,10 +31,16 @@ struct PairMoments {
             num_states};
   }
   [[nodiscard]] std::int64_t total_pairs() const;
+  /// Σ over s' of D_a(s,s'): in expectation the visits of the row, times their weights.
+  [[nodiscard]] double row_mass(std::size_t row) const;
+  /// (Σw)²/Σw² over the visits of row a·S + s (Kish 1965): how many of equal weight they are worth,
+  /// at most as many as the action has pairs. 0 where there is no mass.
+  [[nodiscard]] double effective_visits(std::size_t row) const;
 
   int num_states;
   int num_actions;
   std::vector<double> sums;         ///< [a][s][s']
+  std::vector<double> squares;      ///< [a][s]: the row masses, were all weights squared
   std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
 
   friend bool operator==(const PairMoments&, const PairMoments&) = default;

@@ -15,15 +15,19 @@ SoftPairs::SoftPairs(int actions, int features, bool first_readings)
       sums(static_cast<std::size_t>(num_firsts) * static_cast<std::size_t>(actions) *
                static_cast<std::size_t>(features) * static_cast<std::size_t>(features),
            0.0),
+      squares(sums.size() / static_cast<std::size_t>(features), 0.0),
       pairs(static_cast<std::size_t>(num_firsts) * static_cast<std::size_t>(actions), 0) {}
 
 void SoftPairs::add(const SoftPairs& other) {
   std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>{});
+  std::transform(squares.begin(), squares.end(), other.squares.begin(), squares.begin(),
+                 std::plus<>{});
   std::transform(pairs.begin(), pairs.end(), other.pairs.begin(), pairs.begin(), std::plus<>{});
 }
 
 void SoftPairs::clear() {
   std::fill(sums.begin(), sums.end(), 0.0);
+  std::fill(squares.begin(), squares.end(), 0.0);
   std::fill(pairs.begin(), pairs.end(), 0);
 }
 
@@ -33,11 +37,13 @@ std::int64_t SoftPairs::total_pairs() const {
 
 void SoftPairs::save(ByteWriter& out) const {
   out.put_all(sums);
+  out.put_all(squares);
   out.put_all(pairs);
 }
 
 void SoftPairs::load(ByteReader& in) {
   sums = in.get_all<double>(sums.size());
+  squares = in.get_all<double>(squares.size());
   pairs = in.get_all<std::int64_t>(pairs.size());
 }
 
@@ -60,6 +66,10 @@ PairMoments project(const SoftPairs& sums, const LeftInverses& inverses, Timing 
           num_states, num_states);
       const MatrixView pairs(sums.sums.data() + block * size, features, features);
       sum += inverses.transposed(first).transpose() * (pairs * inverses.transposed(second));
+      Eigen::Map<Vector> square(moments.squares.data() + learned * num_states, num_states);
+      const auto squares = static_cast<std::size_t>(features) * block;
+      square += inverses.transposed(first).transpose() *
+                Eigen::Map<const Vector>(sums.squares.data() + squares, features);
       moments.pairs[static_cast<std::size_t>(learned)] += sums.pairs[block];
     }
   }
@@ -152,8 +162,10 @@ void SoftFolder::add(const RowBlock& rows) {
 void SoftFolder::add_pair(Action action, std::span<const double> features, double weight) {
   const auto block = static_cast<std::size_t>(previous_action_ * current_.num_actions + action);
   double* sum = current_.sums.data() + block * features.size() * features.size();
+  double* square = current_.squares.data() + block * features.size();
   for (const double left : previous_) {
     for (const double right : features) *sum++ += weight * left * right;
+    *square++ += weight * weight * left;  // features sum to 1
   }
   ++current_.pairs[block];
   any_ = true;

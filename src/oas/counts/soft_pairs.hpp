@@ -31,6 +31,7 @@ struct SoftPairs {
   int num_features;
   int num_firsts;                   ///< actions in front, and first readings
   std::vector<double> sums;         ///< [a][a'][i][i']
+  std::vector<double> squares;      ///< [a][a'][i]: Σ over i', were all weights squared
   std::vector<std::int64_t> pairs;  ///< [a][a']
 
   friend bool operator==(const SoftPairs&, const SoftPairs&) = default;

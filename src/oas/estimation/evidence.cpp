@@ -7,6 +7,7 @@
 #include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/fingerprint.hpp"
+#include "oas/core/team.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/model/continuous_json.hpp"
 
@@ -15,8 +16,7 @@ namespace oas {
 namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
-constexpr std::uint32_t kVersion = 4;
-constexpr std::size_t kPartsAtOnce = 64;
+constexpr std::uint32_t kVersion = 5;
 
 // Of all that must be the same for evidence to be put together.
 std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& options) {
@@ -44,6 +44,10 @@ std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& optio
   print.add(options.stream.seed);
   print.add(options.stream.replication);
   return print.value();
+}
+
+void check_start(const RunStart& start, int num_states) {
+  OAS_REQUIRE(start.fits(num_states), "a run starts in a state that is none of the {}", num_states);
 }
 
 }  // namespace
@@ -164,6 +168,7 @@ Evidence& Evidence::operator=(Evidence other) noexcept {
 }
 
 void Evidence::start_run(RunStart start) {
+  check_start(start, sizes_.states);
   next_start_ = start;
   for (Waiting& waiting : waiting_) waiting.ended = true;
   run_ = -1;
@@ -245,11 +250,39 @@ std::shared_ptr<const detail::EvidenceBody> Evidence::whole() const {
 
 void Evidence::read(RowSource& source, Parallelism parallelism) {
   start_run();
+  if (!comes_together(parallelism)) return;
+  std::optional<Exchange> owes_an_answer;
+  if (parallelism.team != nullptr && !parallelism.team->leads()) {
+    owes_an_answer.emplace(*parallelism.team);
+  }
+  source.use(parallelism);
   const std::int64_t before = body_->runs();
   body_->read(source, runs_, parallelism);
   const std::int64_t more = body_->runs() - before;
   runs_ += more;
   last_run_ += more;
+}
+
+// False where there is nothing to read on this rank.
+bool Evidence::comes_together(Parallelism& parallelism) const {
+  Team* const team = parallelism.team;
+  if (team == nullptr) return true;
+  const std::string hindrance = body_->hinders_team();
+  if (team->leads()) {
+    team->give_order("read");
+    if (!hindrance.empty()) {
+      team->tell(fmt::format("estimator '{}' runs on rank 0 alone: {}", info_->name, hindrance));
+    }
+  } else {
+    static_cast<void>(team->order());
+  }
+  if (hindrance.empty()) return true;
+  parallelism.team = nullptr;
+  return team->leads();
+}
+
+void Evidence::help(Parallelism parallelism) {
+  while (true) body_->help(parallelism.team->order(), parallelism);
 }
 
 void Evidence::merge(const Evidence& other) {
@@ -341,6 +374,7 @@ void Evidence::load(std::string_view bytes) {
   loaded.run_ = in.get_integer(-1, kMost);
   loaded.last_run_ = in.get_integer(loaded.run_, kMost);
   loaded.next_start_ = RunStart::loaded(in);
+  check_start(loaded.next_start_, sizes_.states);
   for (std::int64_t left = in.get_integer(0, kMost); left > 0; --left) {
     Waiting& one = loaded.waiting_.emplace_back();
     one.run = in.get_integer(0, loaded.last_run_);
@@ -350,6 +384,8 @@ void Evidence::load(std::string_view bytes) {
       one.body->load(in);
     } else {
       one.rows.load(in);
+      sizes_.check(one.rows.all());
+      for (const RunStart& start : one.rows.all().starts) check_start(start, sizes_.states);
     }
   }
   loaded.body_->load(in);
@@ -367,51 +403,5 @@ Evidence make_evidence(std::string_view name, const AnyModel& model,
   const EstimatorInfo& info = find_estimator(name);
   return {info, model, evidence_options(info, settings)};
 }
-
-namespace detail {
-
-void EvidenceBody::take(RowSource& source) {
-  for (RowBlock block; source.next(block);) {
-    by_runs(
-        block, [&](RunStart start) { start_run(start); },
-        [&](const RowBlock& rows) { add(rows, &source); });
-  }
-}
-
-void EvidenceBody::read(RowSource& source, std::int64_t first_run, Parallelism parallelism) {
-  std::vector<RowPart> parts;
-  if (can_merge()) parts = source.parts(parallelism);
-  if (parts.empty()) {
-    take(source);
-    return;
-  }
-  for (std::size_t first = 0; first < parts.size(); first += kPartsAtOnce) {
-    std::vector<std::unique_ptr<EvidenceBody>> bodies(std::min(kPartsAtOnce, parts.size() - first));
-    parallel_for(bodies.size(), parallelism, [&](std::size_t i) {
-      const RowPart& part = parts[first + i];
-      bodies[i] = fresh(first_run + part.first_run);
-      bodies[i]->take(*part.rows);
-    });
-    for (const auto& body : bodies) merge(*body);
-  }
-}
-
-Resampled EvidenceBody::resample(const TransitionEstimate& /*estimate*/,
-                                 const EstimateOptions& /*options*/,
-                                 const BootstrapOptions& /*bootstrap*/) const {
-  throw_invalid_argument("this estimator knows no bootstrap");
-}
-
-MomentSeries EvidenceBody::moments() const {
-  throw_invalid_argument("this estimator is not made of the moments of pairs");
-}
-
-std::vector<double> EvidenceBody::again(const EvidenceBody& /*simulated*/,
-                                        const TransitionEstimate& /*estimate*/,
-                                        const EstimateOptions& /*options*/) const {
-  throw_invalid_argument("this estimator knows no bootstrap");
-}
-
-}  // namespace detail
 
 }  // namespace oas

@@ -64,7 +64,11 @@ struct EstimateOptions {
   double confidence = 0.95;  ///< level of each interval and region, in (0, 1)
   /// Also error bars that cost more than the estimate, and simultaneous regions.
   bool error_bars = true;
-  double prior = 0.0;             ///< likelihood: see LikelihoodOptions::prior
+  double prior = 0.0;  ///< likelihood: see LikelihoodOptions::prior
+  /// Likelihood: passes over the rows of one climb, and the seconds that it may take; what was met
+  /// by then counts. None: 1000 passes (em: 20,000), and no limit of time.
+  std::optional<int> max_passes;
+  std::optional<double> max_seconds;
   TransitionStructure structure;  ///< likelihood, gibbs: what is known of T beforehand
   Parallelism parallelism;
   RowsRead progress;  ///< likelihood: is told the rows of every pass
@@ -77,6 +81,13 @@ struct EstimateOptions {
   template <class Fields>
   void visit_prior(Fields& fields) {
     fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
+  }
+  template <class Fields>
+  void visit_budget(Fields& fields) {
+    fields("max_passes", max_passes, {1, 1'000'000},
+           "passes over the rows until a climb ends where it is (default: 1000, em: 20000)");
+    fields("max_seconds", max_seconds, {kAboveZero},
+           "seconds until a climb ends where it is: results then depend on the machine");
   }
   template <class Fields>
   void visit(Fields& fields) {
@@ -127,8 +138,12 @@ class Evidence {
 
   /// All rows of a source, each of whose parts starts a run; parts are read at the same time where
   /// the estimator can. Where the table says that it reads twice or again, the source must outlive
-  /// this value and its copies.
+  /// this value and its copies. With a team all ranks call it; then rank 0 knows all rows, and the
+  /// others help(). Where the work cannot be shared, rank 0 reads alone and says so.
   void read(RowSource& source, Parallelism parallelism = {});
+  /// Another rank's part in what rank 0 asks of its evidence after read(), which must be told the
+  /// same team. Throws Dismissed at the end.
+  void help(Parallelism parallelism);
 
   /// Takes in the runs of `other` as if they followed: to the bit, error bars included. Throws
   /// InvalidArgument when it was made otherwise or for another first run than runs(), where the
@@ -174,6 +189,7 @@ class Evidence {
   [[nodiscard]] std::shared_ptr<const detail::EvidenceBody> whole() const;
   [[nodiscard]] bool last_is_open() const;
   void advance();
+  [[nodiscard]] bool comes_together(Parallelism& parallelism) const;
 
   // What rows must keep to.
   struct Sizes {

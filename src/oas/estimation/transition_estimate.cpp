@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <string_view>
 
 namespace oas {
 
@@ -116,13 +118,53 @@ void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate) {
   for (std::size_t start = 0; start < estimate.standard_error.size(); start += n) {
     const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(start);
     const double worst = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
-    if (!(worst > kPoorError)) continue;  // NaN: the row is flagged already
+    if (!(worst > kPoorError)) continue;
     const auto row = static_cast<int>(start / n);
+    const auto is_this = [&](const FlaggedRow& flagged) {  // and was told of already
+      return flagged.action * model.num_states() + flagged.state == row;
+    };
+    if (std::any_of(estimate.flagged.begin(), estimate.flagged.end(), is_this)) continue;
     estimate.warnings.push_back(
         fmt::format("row ({}, {}) is poorly determined: standard error up to {:.2g}",
                     model.actions()[row / model.num_states()],
                     model.states()[row % model.num_states()], worst));
   }
+}
+
+std::vector<std::string> for_people(const std::vector<std::string>& warnings) {
+  constexpr std::string_view kRow = "row (";
+  constexpr std::size_t kShown = 4;
+  struct Group {
+    std::vector<std::string> rows;
+    std::string_view reason;  // of one row: "is poorly …"
+  };
+  std::vector<Group> groups;
+  for (const std::string& warning : warnings) {
+    const std::size_t end = warning.starts_with(kRow) ? warning.find(") ") : std::string::npos;
+    const bool of_row = end != std::string::npos;
+    const std::string_view reason = std::string_view(warning).substr(of_row ? end + 2 : 0);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return of_row && !group.rows.empty() && group.reason == reason;
+    });
+    Group& group = same == groups.end() ? groups.emplace_back(Group{{}, reason}) : *same;
+    if (of_row) group.rows.push_back(warning.substr(kRow.size() - 1, end + 2 - kRow.size()));
+  }
+  std::vector<std::string> texts;
+  for (const Group& group : groups) {
+    const std::size_t count = group.rows.size();
+    if (count < 2) {
+      texts.push_back(count == 0 ? std::string(group.reason)
+                                 : fmt::format("row {} {}", group.rows.front(), group.reason));
+      continue;
+    }
+    const std::span shown(group.rows.data(), std::min(count, kShown));
+    const std::string more = count > kShown ? fmt::format(" and {} more", count - kShown) : "";
+    const std::size_t verb = group.reason.find(' ');
+    texts.push_back(fmt::format("rows {}{} {}{}", fmt::join(shown, ", "), more,
+                                group.reason.starts_with("has ") ? "have" : "are",
+                                group.reason.substr(verb)));
+  }
+  return texts;
 }
 
 }  // namespace oas

@@ -8,11 +8,13 @@
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/core/version.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/planner.hpp"
+#include "oas/planning/planners.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/simulation/run.hpp"
 
@@ -27,6 +29,7 @@ Plan oracle_plan(const Pomdp& model, double floor, double gap, Parallelism paral
   options.iota = floor;
   options.span_tolerance = 0.01 * gap;
   options.gap = gap;
+  options.planner = choose_planner(model, options).name;  // no other after it
   options.max_entries = 2e7;
   options.max_steps = 2'000'000;
   return make_plan(model, options, parallelism);
@@ -67,7 +70,10 @@ std::vector<double> play_oracle(const Pomdp& model, const RegretOracle& oracle,
   double reward = 0.0;
   play_to_checkpoints(
       model, policy, options,
-      [&](const Choice&, const Environment::Outcome& outcome) { reward += outcome.reward; },
+      [&](const Choice&, const Environment::Outcome& outcome) {
+        check_interrupted();
+        reward += outcome.reward;
+      },
       [&](std::int64_t /*step*/) { rewards.push_back(reward); });
   return rewards;
 }
@@ -125,6 +131,7 @@ class JudgedAgent {
     truth_.begin(first);
   }
   Choice act(Rng& rng) {
+    check_interrupted();
     agent_.probabilities(policy_);
     judges_.add(truth_.belief(), policy_);
     const Choice choice = agent_.act(rng);
@@ -193,7 +200,8 @@ Regrets regrets(const RegretOracle& oracle, const Checkpoint& at) {
 LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const LearningOptions& options,
                   const RunProgress& progress) {
   options.validate();
-  AnyAgent agent = make_agent(options.agent, model, options.settings);
+  AnyAgent agent =
+      options.make ? options.make(options) : make_agent(options.agent, model, options.settings);
   const bool reveal = agent.needs_hidden_state();
   OAS_REQUIRE(!reveal || options.allow_hidden_state,
               "{} with these settings must be shown the hidden state, which no agent outside a "

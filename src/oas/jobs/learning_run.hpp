@@ -42,7 +42,10 @@ struct RegretOracle {
 struct LearningOptions {
   std::string agent = "oas-ucrl-ml";
   std::vector<Setting> settings;  ///< of the agent
-  std::int64_t steps = 100'000;   ///< at least 1
+  /// Makes the agent, which need not be one of the table; `agent` is then what it is called. Unset:
+  /// make_agent(agent, model, settings).
+  std::function<AnyAgent(const LearningOptions&)> make;
+  std::int64_t steps = 100'000;  ///< at least 1
   std::uint64_t seed = 1;
   std::uint32_t replication = 0;
   int checkpoints = 100;  ///< equally spaced; at least 1

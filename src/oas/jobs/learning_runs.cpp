@@ -2,41 +2,97 @@
 
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
+#include "oas/core/interruption.hpp"
+#include "oas/core/task_farm.hpp"
+#include "oas/jobs/detail/saved_run.hpp"
+
 namespace oas {
+
+namespace {
+
+// Runs of all ranks as they come in; `progress` is told of those of other ranks when they end.
+class RunBook {
+ public:
+  RunBook(std::span<const LearningOptions> tasks, const RunsProgress& progress)
+      : tasks_(tasks), progress_(progress), runs_(tasks.size()), reasons_(tasks.size()) {}
+
+  // What one of them throws breaks off that run alone.
+  void play(std::size_t i, const Pomdp& model, const RegretOracle& oracle) {
+    std::int64_t reported = 0;
+    try {
+      runs_[i] = learn(model, oracle, tasks_[i], [&](const LearningRun& run) {
+        tell(run, run.end().step - reported);
+        reported = run.end().step;
+      });
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      reasons_[i] = error.what();
+    }
+  }
+
+  [[nodiscard]] std::string saved(std::size_t i) const {
+    ByteWriter out;
+    out.put_text(reasons_[i]);
+    if (reasons_[i].empty()) detail::save_run(runs_[i], out);
+    return out.take();
+  }
+
+  void load(std::size_t i, std::string_view bytes) {
+    ByteReader in(bytes);
+    reasons_[i] = in.get_text();
+    if (!reasons_[i].empty()) return;
+    runs_[i] = detail::load_run(tasks_[i], in);
+    tell(runs_[i], runs_[i].end().step);
+  }
+
+  [[nodiscard]] LearningRuns finish() {
+    LearningRuns result;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (reasons_[i].empty()) {
+        result.finished.push_back(std::move(runs_[i]));
+      } else {
+        result.broken.push_back({tasks_[i], std::move(reasons_[i])});
+      }
+    }
+    return result;
+  }
+
+ private:
+  void tell(const LearningRun& run, std::int64_t new_steps) {
+    if (!progress_) return;
+    const std::lock_guard lock(mutex_);
+    progress_(run, new_steps);
+  }
+
+  std::span<const LearningOptions> tasks_;
+  const RunsProgress& progress_;
+  std::mutex mutex_;
+  std::vector<LearningRun> runs_;
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace
 
 LearningRuns learn_all(const Pomdp& model, const RegretOracle& oracle,
                        std::span<const LearningOptions> tasks, const RunsProgress& progress,
                        Parallelism parallelism) {
-  std::mutex mutex;
-  std::vector<LearningRun> runs(tasks.size());
-  std::vector<std::string> reasons(tasks.size());
-  const auto play = [&](std::size_t i) {
-    std::int64_t reported = 0;
-    runs[i] = learn(model, oracle, tasks[i], [&](const LearningRun& run) {
-      if (!progress) return;
-      const std::lock_guard lock(mutex);
-      progress(run, run.end().step - reported);
-      reported = run.end().step;
-    });
+  RunBook book(tasks, progress);
+  const auto index = [](std::int64_t task) { return static_cast<std::size_t>(task); };
+  TaskFarm farm;
+  farm.tasks.resize(tasks.size());
+  std::iota(farm.tasks.begin(), farm.tasks.end(), 0);
+  farm.here = [&](std::int64_t task) { book.play(index(task), model, oracle); };
+  farm.away = [&](std::int64_t task) {
+    book.play(index(task), model, oracle);
+    return book.saved(index(task));
   };
-  parallel_for(tasks.size(), parallelism, [&](std::size_t i) {
-    try {
-      play(i);
-    } catch (const std::exception& error) {
-      reasons[i] = error.what();
-    }
-  });
-  LearningRuns result;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (reasons[i].empty()) {
-      result.finished.push_back(std::move(runs[i]));
-    } else {
-      result.broken.push_back({tasks[i], std::move(reasons[i])});
-    }
-  }
-  return result;
+  farm.take = [&](std::int64_t task, const std::string& bytes) { book.load(index(task), bytes); };
+  run_farm(farm, parallelism);
+  return book.finish();
 }
 
 AgentSummary summarise_agent(const std::string& agent, std::span<const LearningRun> runs,

@@ -26,8 +26,9 @@ struct LearningRuns {
 /// at a time.
 using RunsProgress = std::function<void(const LearningRun& run, std::int64_t new_steps)>;
 
-/// Runs all tasks, several at once. What one of them throws breaks off that run alone. Same results
-/// for any number of threads, times apart.
+/// Runs all tasks, several at once, on all ranks of the team (core/task_farm.hpp; other ranks do
+/// not return). What one of them throws breaks off that run alone, unless it is Interrupted. Same
+/// results for any number of threads and ranks, times apart.
 [[nodiscard]] LearningRuns learn_all(const Pomdp& model, const RegretOracle& oracle,
                                      std::span<const LearningOptions> tasks,
                                      const RunsProgress& progress = {},

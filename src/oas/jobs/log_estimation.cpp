@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/team.hpp"
 #include "oas/estimation/error_bars/density_errors.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/estimation/structure_json.hpp"
@@ -74,7 +76,10 @@ void Estimation::visit(SettingFields& fields, bool real_valued, bool exact_densi
   const EstimatorInfo& info = find_estimator(estimator);
   if (info.errors != ErrorSource::none) estimate.visit_confidence(fields);
   if (info.bootstraps) bootstrap.visit(fields);
-  if (info.climbs) estimate.visit_prior(fields);
+  if (info.climbs) {
+    estimate.visit_prior(fields);
+    estimate.visit_budget(fields);
+  }
   if (info.structured) {
     fields.words("structure", structures,
                  "what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
@@ -134,6 +139,15 @@ Estimation estimation_from(const std::string& estimator, const AnyModel& model,
   return how;
 }
 
+Estimation estimation_from(const std::string& estimator, const AnyModel& model,
+                           std::span<const Setting> settings, const LogOptions& rows) {
+  Estimation how = estimation_from(estimator, model, settings);
+  const LogOptions known = std::exchange(how.rows, rows);  // only some estimators look at it
+  how.rows.known_states = known.known_states;
+  how.rows.noticed = known.noticed;
+  return how;
+}
+
 AnyModel row_model(const AnyModel& model, const std::string& log, const LogOptions& options) {
   const auto* finite = std::get_if<Pomdp>(&model);
   if (finite != nullptr && log_brings_likelihoods(log, options)) return ContinuousPomdp(*finite);
@@ -142,10 +156,20 @@ AnyModel row_model(const AnyModel& model, const std::string& log, const LogOptio
 
 namespace {
 
+// Who reads the rows. Bootstraps of a likelihood need all of them in one place.
+Parallelism shared_with(const Estimation& how, const EstimatorInfo& info, Parallelism parallelism) {
+  Team* const team = parallelism.team;
+  if (team == nullptr || !how.bootstrap.active() || info.reading != Reading::again) {
+    return parallelism;
+  }
+  if (!team->leads()) static_cast<void>(team->order());  // there is none
+  team->tell("a bootstrap of a likelihood runs on rank 0 alone: it keeps all rows in memory");
+  return {parallelism.threads};
+}
+
 // Under the densities of `model` as they are, or with uncertain sensors of finite observations.
-TransitionEstimate estimate_once(const AnyModel& model, std::span<const std::string> paths,
-                                 const Estimation& how, const EstimateOptions& asked,
-                                 bool uncertain_sensors) {
+TransitionEstimate estimate_once(const AnyModel& model, const OpenRows& open, const Estimation& how,
+                                 const EstimateOptions& asked, bool uncertain_sensors) {
   const EstimatorInfo& info = find_estimator(how.estimator);
   const auto* finite = std::get_if<Pomdp>(&model);
   EvidenceOptions options = how.evidence;
@@ -155,12 +179,10 @@ TransitionEstimate estimate_once(const AnyModel& model, std::span<const std::str
   const bool vectors = finite != nullptr && how.rows.known_states;
   Evidence evidence =
       make_evidence(how.estimator, vectors ? AnyModel(ContinuousPomdp(*finite)) : model, options);
-  const auto source = std::visit(
-      [&](const auto& any) {
-        return std::make_unique<LogFiles>(any, paths, asked.progress, how.rows);
-      },
-      model);
-  evidence.read(*source, asked.parallelism);
+  const std::unique_ptr<RowSource> source = open(model, asked.progress, how.rows);
+  const Parallelism shared = shared_with(how, info, asked.parallelism);
+  evidence.read(*source, shared);
+  if (shared.team != nullptr && !shared.team->leads()) evidence.help(shared);
   TransitionEstimate estimate = evidence.estimate(asked);
   if (vectors) estimate.alpha = sensor_alphas(*finite);  // likelihoods alone do not tell it
   if (how.bootstrap.active()) bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
@@ -170,12 +192,11 @@ TransitionEstimate estimate_once(const AnyModel& model, std::span<const std::str
 
 // The same under each of the densities that labelled rows allow, one thread for each.
 std::vector<TransitionEstimate> estimate_under_draws(const ContinuousPomdp& model,
-                                                     std::span<const std::string> paths,
-                                                     const Estimation& how,
+                                                     const OpenRows& open, const Estimation& how,
                                                      const EstimateOptions& asked) {
   Estimation again = how;
   // Fewer draws of T are enough under each; all of them together are many.
-  again.evidence.draws = std::clamp(how.evidence.draws / 10, 400, how.evidence.draws);
+  again.evidence.draws = std::min(std::max(how.evidence.draws / 10, 400), how.evidence.draws);
   again.evidence.patience = 1;
   // Readings that the densities allow are not to fail under a draw of them.
   if (Outliers(how.rows.outliers).kind == Outliers::Kind::error) again.rows.outliers = "missing";
@@ -186,7 +207,7 @@ std::vector<TransitionEstimate> estimate_under_draws(const ContinuousPomdp& mode
     Estimation one = again;
     // Chains under different densities must not share their luck: draws of all of them are kept.
     one.evidence.stream.replication += static_cast<std::uint32_t>(k + 1);
-    drawn[k] = estimate_once(model.with_draw(k), paths, one, single, false);
+    drawn[k] = estimate_once(model.with_draw(k), open, one, single, false);
   });
   return drawn;
 }
@@ -199,15 +220,8 @@ void require_outliers_used(const EstimatorInfo& info, const Estimation& how) {
       info.name);
 }
 
-}  // namespace
-
-TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std::string> paths,
-                                      const Estimation& how) {
-  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
-  const EstimatorInfo& info = find_estimator(how.estimator);
-  require_usable(info, model, how);
-  require_outliers_used(info, how);
-  const SensorTreatment sensors = sensor_treatment(model, paths, how);
+TransitionEstimate estimate_opened(const AnyModel& model, const OpenRows& open,
+                                   const Estimation& how, const SensorTreatment& sensors) {
   std::mutex progress_mutex;
   EstimateOptions asked = how.estimate;
   asked.structure = structure_of(how, chain_of(model));
@@ -217,14 +231,42 @@ TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std
   };
   const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
   TransitionEstimate estimate =
-      estimate_once(model, paths, how, asked, sensors.uncertain && continuous == nullptr);
+      estimate_once(model, open, how, asked, sensors.uncertain && continuous == nullptr);
   if (sensors.uncertain && continuous != nullptr && asked.error_bars) {
-    add_density_errors(estimate_under_draws(*continuous, paths, how, asked), estimate);
+    if (asked.parallelism.team != nullptr) {
+      asked.parallelism.team->tell("estimates under drawn densities run on rank 0 alone");
+    }
+    add_density_errors(estimate_under_draws(*continuous, open, how, asked), estimate);
     estimate.labelled_rows = continuous->density_draws().labelled_rows;
   }
   if (!sensors.warning.empty()) estimate.warnings.push_back(sensors.warning);
   warn_of_poor_rows(chain_of(model), estimate);
   return estimate;
+}
+
+}  // namespace
+
+TransitionEstimate estimate_from_logs(const AnyModel& model, std::span<const std::string> paths,
+                                      const Estimation& how) {
+  OAS_REQUIRE(!paths.empty(), "no log to estimate from");
+  const EstimatorInfo& info = find_estimator(how.estimator);
+  require_usable(info, model, how);
+  require_outliers_used(info, how);
+  const OpenRows open = [&](const AnyModel& of, const RowsRead& progress, const LogOptions& rows) {
+    return std::visit(
+        [&](const auto& any) -> std::unique_ptr<RowSource> {
+          return std::make_unique<LogFiles>(any, paths, progress, rows);
+        },
+        of);
+  };
+  return estimate_opened(model, open, how, sensor_treatment(model, paths, how));
+}
+
+TransitionEstimate estimate_from_rows(const Pomdp& model, const OpenRows& open,
+                                      const Estimation& how) {
+  require_usable(find_estimator(how.estimator), model, how);
+  OAS_REQUIRE(!how.rows.known_states, "known states are read from log files only");
+  return estimate_opened(model, open, how, sensor_treatment(model, {}, how));
 }
 
 }  // namespace oas

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +44,9 @@ struct Estimation {
 /// estimator does not look at, naming those that do.
 [[nodiscard]] Estimation estimation_from(const std::string& estimator, const AnyModel& model,
                                          std::span<const Setting> settings);
+/// The same for logs whose rows are read so; known states are among the settings.
+[[nodiscard]] Estimation estimation_from(const std::string& estimator, const AnyModel& model,
+                                         std::span<const Setting> settings, const LogOptions& rows);
 
 /// What the rows of a log are read with: a finite model takes a log that brings likelihoods like
 /// one without sensors.
@@ -73,6 +78,16 @@ struct Estimation {
 /// Throws InvalidArgument, too, where something is set that the estimator does not look at.
 [[nodiscard]] TransitionEstimate estimate_from_logs(const AnyModel& model,
                                                     std::span<const std::string> paths,
+                                                    const Estimation& how = {});
+
+/// Opens rows for a model; what they are told of is `progress`. Whoever makes one ignores what does
+/// not concern it.
+using OpenRows = std::function<std::unique_ptr<RowSource>(
+    const AnyModel& model, const RowsRead& progress, const LogOptions& options)>;
+
+/// The same from rows of finite observations that are not in files. Throws as estimate_from_logs()
+/// does, and on known states.
+[[nodiscard]] TransitionEstimate estimate_from_rows(const Pomdp& model, const OpenRows& open,
                                                     const Estimation& how = {});
 
 }  // namespace oas

@@ -13,7 +13,6 @@
 #include "oas/core/quantile.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
 #include "oas/jobs/logged_runs.hpp"
-#include "oas/logs/csv_cell.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "oas/planning/evaluation/controller_forecast.hpp"
 
@@ -61,9 +60,9 @@ class Spread {
     const double out = 1.0 - confidence_;
     const bool now = unit.lower.survival.front() <= 0.0;
     const bool never = unit.upper.survival.back() >= 1.0;
-    unit.lower.mean_steps = now ? 0.0 : sorted_quantile(sorted_, never ? out : 0.5 * out);
+    unit.lower.mean_steps = now ? 0.0 : limit_of_draws(sorted_, never ? out : 0.5 * out);
     unit.upper.mean_steps = never ? std::numeric_limits<double>::infinity()
-                                  : sorted_quantile(sorted_, 1.0 - (now ? out : 0.5 * out));
+                                  : limit_of_draws(sorted_, 1.0 - (now ? out : 0.5 * out));
   }
   template <class Value>
   void take(const Value& value) {
@@ -84,7 +83,7 @@ class Spread {
   }
   void set(double most, double& lower, double& upper) const {
     const Interval interval = shortest_interval(
-        [&](double level) { return sorted_quantile(sorted_, level); }, confidence_, 0.0, most);
+        [&](double level) { return limit_of_draws(sorted_, level); }, confidence_, 0.0, most);
     lower = interval.lower;
     upper = interval.upper;
   }
@@ -159,6 +158,17 @@ class UnitForecasts {
     return now;
   }
 
+  // The k-th of `parts` equal parts of the draws: what they believe of the unit after this run,
+  // whose likelihoods are others.
+  void believe_again(const LoggedRun& run, std::size_t k, std::size_t parts, UnitNow& now) const {
+    const std::size_t count = num_draws_ / parts;
+    for (std::size_t i = k * count; i < (k + 1) * count; ++i) {
+      const FilteredRun filtered = filter_run(models_[i], finite_, run);
+      std::copy(filtered.belief.begin(), filtered.belief.end(),
+                now.beliefs.begin() + static_cast<std::ptrdiff_t>(i * states_));
+    }
+  }
+
   [[nodiscard]] UnitForecast under_schedule(UnitNow now) const {
     std::vector<Forecast> found(models_.size());
     parallel_for(models_.size(), options_.parallelism,
@@ -186,6 +196,7 @@ class UnitForecasts {
     std::vector<UnitForecast> results;
     for (std::size_t u = 0; u < units.size(); ++u) {
       results.push_back(put_together(std::move(units[u]), found[u]));
+      results.back().tolerance = controlled.tolerance;
     }
     return results;
   }
@@ -200,6 +211,7 @@ class UnitForecasts {
   struct Controlled {
     Controller controller;
     std::vector<std::vector<int>> nodes;
+    double tolerance = 0.0;  // beliefs nearer than this share a node
   };
 
   [[nodiscard]] Controlled controller_for(std::span<const UnitNow> units) const {
@@ -207,7 +219,7 @@ class UnitForecasts {
     if (const auto* const rule = std::get_if<BeliefRule>(&policy.acts)) {
       return nodes_of_beliefs(*rule, units);
     }
-    Controlled result{std::get<Controller>(policy.acts), {}};
+    Controlled result{std::get<Controller>(policy.acts), {}, 0.0};
     for (const UnitNow& now : units) {
       std::vector<int>& nodes = result.nodes.emplace_back();
       if (!now.to_be_read) {
@@ -248,7 +260,7 @@ class UnitForecasts {
     }
     const int fitting = std::max(1, static_cast<int>(kMaxGraphPairs) / static_cast<int>(states_));
     BeliefNodes found = nodes_of(rule, roots, std::min(kMostBeliefNodes, fitting));
-    Controlled result{std::move(found.controller), {}};
+    Controlled result{std::move(found.controller), {}, found.tolerance};
     auto next = found.roots.begin();
     for (const UnitNow& now : units) {
       const auto count = now.to_be_read ? rule.model.num_observations() : 1;
@@ -291,6 +303,32 @@ std::vector<UnitForecast> under_policy(const UnitForecasts& forecasts,
   return results;
 }
 
+// Reads the log once more for each of the densities, all of them side by side.
+void believe_under_draws(const UnitForecasts& forecasts, const ContinuousPomdp& model,
+                         const OneLog& log, LogOptions rows, std::vector<UnitNow>& units,
+                         Parallelism parallelism) {
+  // Readings that the densities allow are not to fail under a draw of them.
+  if (Outliers(rows.outliers).kind == Outliers::Kind::error) rows.outliers = "missing";
+  const std::size_t parts = model.density_draws().draws.size();
+  parallel_for(parts, parallelism, [&](std::size_t k) {
+    LogReader reader(log, model.with_draw(k), rows);
+    std::size_t next = 0;
+    for_each_run(reader, [&](const LoggedRun& run) {
+      if (run.goes_on()) --next;
+      forecasts.believe_again(run, k, parts, units[next++]);
+    });
+  });
+}
+
+// The densities that draws of T belong to; null: none.
+const ContinuousPomdp* with_drawn_densities(const AnyModel& model, std::size_t draws,
+                                            const ForecastOptions& options) {
+  const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
+  if (!options.drawn_densities || continuous == nullptr || draws == 0) return nullptr;
+  const std::size_t parts = continuous->density_draws().draws.size();
+  return parts > 0 && draws % parts == 0 ? continuous : nullptr;
+}
+
 }  // namespace
 
 std::vector<UnitForecast> forecast_log(const AnyModel& model,
@@ -311,11 +349,12 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
                                 options);
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;
-  std::vector<UnitNow> waiting;  // for the policy
+  std::vector<UnitNow> waiting;  // for the policy, or for what other densities say of them
+  const ContinuousPomdp* const drawn = with_drawn_densities(model, draws.size(), options);
   for_each_run(reader, [&](const LoggedRun& run) {
     UnitNow now = forecasts.at_end_of(run);
     now.unit.unit = run.unit;
-    if (options.policy) {
+    if (options.policy || drawn != nullptr) {
       if (run.goes_on()) waiting.pop_back();
       waiting.push_back(std::move(now));
     } else {
@@ -324,39 +363,12 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
     }
     if (progress) progress(run.rows());
   });
-  return options.policy ? under_policy(forecasts, waiting) : units;
-}
-
-void write_forecasts(const Pomdp& model, std::span<const UnitForecast> units, ByteSink& out) {
-  const bool limits = !units.empty() && !units.front().lower.states.empty();
-  const bool reach = !units.empty() && !units.front().middle.survival.empty();
-  std::string text = "unit,step";
-  const auto name = [&](const std::string& column) {
-    text += "," + csv_cell(column);
-    if (limits) text += "," + csv_cell(column + "_lower") + "," + csv_cell(column + "_upper");
-  };
-  for (int s = 0; s < model.num_states(); ++s) name("state_" + model.states()[s]);
-  if (reach) name("reached");
-  out.write(text + "\n");
-  const auto states = static_cast<std::size_t>(model.num_states());
-  for (const UnitForecast& unit : units) {
-    for (std::size_t k = 0; k * states < unit.middle.states.size(); ++k) {
-      text = fmt::format("{},{}", csv_cell(unit.unit), k);
-      const auto number = [&](double middle, double lower, double upper) {
-        fmt::format_to(std::back_inserter(text), ",{:.6g}", middle);
-        if (limits) fmt::format_to(std::back_inserter(text), ",{:.6g},{:.6g}", lower, upper);
-      };
-      for (std::size_t i = k * states; i < (k + 1) * states; ++i) {
-        number(unit.middle.states[i], limits ? unit.lower.states[i] : 0.0,
-               limits ? unit.upper.states[i] : 0.0);
-      }
-      if (reach) {
-        number(1.0 - unit.middle.survival[k], limits ? 1.0 - unit.upper.survival[k] : 0.0,
-               limits ? 1.0 - unit.lower.survival[k] : 0.0);
-      }
-      out.write(text + "\n");
-    }
+  if (options.policy) return under_policy(forecasts, waiting);
+  if (drawn != nullptr) {
+    believe_under_draws(forecasts, *drawn, log, rows, waiting, options.parallelism);
+    for (UnitNow& now : waiting) units.push_back(forecasts.under_schedule(std::move(now)));
   }
+  return units;
 }
 
 }  // namespace oas

@@ -21,6 +21,7 @@ namespace oas {
 struct UnitForecast {
   std::string unit;  ///< its name, or the number of the run
   std::int64_t rows = 0;
+  double tolerance = 0.0;       ///< beliefs of a policy nearer than this counted as one; 0: exact
   std::int64_t impossible = 0;  ///< rows that the model rules out, which were skipped
   Forecast middle;              ///< mean over the draws of T, of mean_steps the median
   /// Limits over the draws: shortest_interval() of probabilities, and of mean_steps quantiles, with
@@ -54,6 +55,11 @@ struct ForecastOptions {
   /// Limits hold its forecast, too, unless it rules out a row of the unit: draws never have a
   /// transition that is impossible, the dynamics may. See without_unseen().
   std::optional<TransitionModel> within;
+  /// The draws of T were made under the densities that the labelled rows of a model allow
+  /// (density_draws), equally many under each in their order, as estimate_from_logs() does. Then
+  /// the log is read under each of these, too: where a unit is now hangs on the sensors. Not for a
+  /// pipe.
+  bool drawn_densities = false;
   Parallelism parallelism;
 };
 

@@ -298,4 +298,18 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
   estimate.reward_draws = draw_rewards(found, drawn, batches.least(), how.seed);
 }
 
+TransitionEstimate estimate_dynamics_and_rewards(const AnyModel& model,
+                                                 std::span<const std::string> logs,
+                                                 const Estimation& how) {
+  TransitionEstimate estimate = estimate_from_logs(model, logs, how);
+  if (brings_rewards(model, logs, how.rows)) {
+    estimate_rewards(model, logs, estimate,
+                     {.rows = how.rows,
+                      .seed = how.evidence.stream.seed,
+                      .parallelism = how.estimate.parallelism,
+                      .progress = how.estimate.progress});
+  }
+  return estimate;
+}
+
 }  // namespace oas

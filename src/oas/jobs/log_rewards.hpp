@@ -7,6 +7,7 @@
 
 #include "oas/core/parallel.hpp"
 #include "oas/estimation/transition_estimate.hpp"
+#include "oas/jobs/log_estimation.hpp"
 #include "oas/logs/log_options.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
@@ -45,5 +46,11 @@ struct RewardEstimation {
 /// all rows. Same bytes for any number of threads.
 void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
                       TransitionEstimate& estimate, const RewardEstimation& how = {});
+
+/// estimate_from_logs(), and estimate_rewards() where the logs bring rewards that the model lacks:
+/// all that `oas estimate` makes of logs.
+[[nodiscard]] TransitionEstimate estimate_dynamics_and_rewards(const AnyModel& model,
+                                                               std::span<const std::string> logs,
+                                                               const Estimation& how);
 
 }  // namespace oas

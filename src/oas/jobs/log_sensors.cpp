@@ -1,11 +1,11 @@
 #include "oas/jobs/log_sensors.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/sensors/uncertain_sensors.hpp"
+#include "oas/logs/byte_source.hpp"
 
 namespace oas {
 
@@ -54,9 +54,8 @@ SensorTreatment density_treatment(const ContinuousPomdp& model, std::span<const 
       "sensors cannot be uncertain: the model does not say how well its densities are known "
       "(density_draws, which oas calibrate writes)");
   if (known.draws.empty() || how.sensors == SensorUse::exact) return treatment;
-  const auto pipe = std::find_if(logs.begin(), logs.end(), [](const std::string& log) {
-    return log == "-" || !std::filesystem::is_regular_file(log);
-  });
+  const auto pipe = std::find_if(logs.begin(), logs.end(),
+                                 [](const std::string& log) { return !reads_again(log); });
   treatment.uncertain = pipe == logs.end();
   if (treatment.uncertain) return treatment;
   const std::string why_not = fmt::format(

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/logs/log_writer.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/continuous_loop.hpp"
@@ -95,9 +96,10 @@ MakeLoop player(const AnyModel& any, const PlanPlayer& planned, std::uint64_t se
 // Plays the runs of a log and writes them in their order.
 class PlayedLog {
  public:
-  PlayedLog(const LogSimulationOptions& options, LogWriter& log, const RowsRead& progress)
+  PlayedLog(const LogSimulationOptions& options, const ReceiveRows& receive,
+            const RowsRead& progress)
       : options_(options),
-        log_(log),
+        receive_(receive),
         progress_(progress),
         blocks_(static_cast<std::size_t>(std::min(kRunsAtOnce, options.runs))) {}
 
@@ -116,33 +118,38 @@ class PlayedLog {
   void play_side_by_side(const MakeLoop& make_loop, std::int64_t first, Parallelism parallelism) {
     const std::int64_t count = std::min(kRunsAtOnce, options_.runs - first);
     parallel_for(static_cast<std::size_t>(count), parallelism, [&](std::size_t i) {
-      make_loop(static_cast<std::uint32_t>(first + static_cast<std::int64_t>(i)))(
+      make_loop(number_of(first + static_cast<std::int64_t>(i)))(
           static_cast<std::size_t>(options_.steps), blocks_[i]);
     });
     for (std::int64_t i = 0; i < count; ++i) {
-      write(blocks_[static_cast<std::size_t>(i)], first + i);
+      hand_out(blocks_[static_cast<std::size_t>(i)], first + i);
     }
   }
 
   void play_in_parts(const MakeLoop& make_loop, std::int64_t run) {
-    const Advance advance = make_loop(static_cast<std::uint32_t>(run));
+    const Advance advance = make_loop(number_of(run));
     for (std::int64_t done = 0; done < options_.steps;) {
+      check_interrupted();
       const std::int64_t count = std::min(kPlayedAtOnce, options_.steps - done);
       advance(static_cast<std::size_t>(count), blocks_[0]);
-      write(blocks_[0], run);
+      hand_out(blocks_[0], run);
       done += count;
     }
   }
 
-  void write(const PlayedBlock& block, std::int64_t run) {
-    log_.write(block.rows, block.readings, run);
+  [[nodiscard]] std::uint32_t number_of(std::int64_t run) const {
+    return static_cast<std::uint32_t>(options_.first_run + run);
+  }
+
+  void hand_out(const PlayedBlock& block, std::int64_t run) {
+    receive_(block.rows, block.readings, options_.first_run + run);
     for (const double reward : block.rows.rewards) totals_.reward += reward;
     totals_.steps += static_cast<std::int64_t>(block.rows.size());
     if (progress_) progress_(static_cast<std::int64_t>(block.rows.size()));
   }
 
   const LogSimulationOptions& options_;
-  LogWriter& log_;
+  const ReceiveRows& receive_;
   const RowsRead& progress_;
   std::vector<PlayedBlock> blocks_;
   SimulatedLog totals_;
@@ -191,19 +198,31 @@ void LogSimulationOptions::validate(const AnyModel& model) const {
   std::visit([&](const auto& player) { check_player(model, player, steps); }, policy);
 }
 
-SimulatedLog simulate_log(const AnyModel& model, const LogSimulationOptions& options,
-                          const std::string& path, Parallelism parallelism,
-                          const RowsRead& progress) {
+SimulatedLog simulate_rows(const AnyModel& model, const LogSimulationOptions& options,
+                           const ReceiveRows& receive, Parallelism parallelism,
+                           const RowsRead& progress) {
   options.validate(model);
   const MakeLoop make_loop = std::visit(
       [&](const auto& policy) { return player(model, policy, options.seed); }, options.policy);
+  return PlayedLog(options, receive, progress).play(make_loop, parallelism);
+}
+
+SimulatedLog simulate_log(const AnyModel& model, const LogSimulationOptions& options,
+                          const std::string& path, Parallelism parallelism,
+                          const RowsRead& progress) {
+  options.validate(model);  // before there is a file
   LogColumns columns;
-  columns.run = options.runs > 1;
+  columns.run = options.runs > 1 || options.run_names;
   columns.propensity = true;
   columns.reward = options.reward;
   columns.state = options.state;
   LogWriter log = std::visit([&](const auto& any) { return LogWriter(path, any, columns); }, model);
-  const SimulatedLog totals = PlayedLog(options, log, progress).play(make_loop, parallelism);
+  const SimulatedLog totals = simulate_rows(
+      model, options,
+      [&](const Trajectory& rows, std::span<const double> readings, std::int64_t run) {
+        log.write(rows, readings, static_cast<long>(run));
+      },
+      parallelism, progress);
   log.commit();
   return totals;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -23,10 +25,12 @@ struct PlanPlayer {
 struct LogSimulationOptions {
   std::variant<PolicyOptions, PlanPlayer> policy;
   std::int64_t runs = 1;
-  std::int64_t steps = 0;  ///< of each run, at least 1
+  std::int64_t first_run = 0;  ///< number of the first of them, of which its luck depends
+  std::int64_t steps = 0;      ///< of each run, at least 1
   std::uint64_t seed = 1;
   bool reward = false;
   bool state = false;
+  bool run_names = false;  ///< a column `run` even where there is one run only
 
   /// Throws InvalidArgument naming the field and the value: also on a model without transition or
   /// sensors, and on a plan for other sizes or for real-valued observations.
@@ -39,6 +43,17 @@ struct SimulatedLog {
 
   [[nodiscard]] double mean_reward() const { return reward / static_cast<double>(steps); }
 };
+
+/// Is given the next rows of run `run`, as a log has them; `readings` [row][component] where
+/// observations are real-valued, else empty.
+using ReceiveRows =
+    std::function<void(const Trajectory& rows, std::span<const double> readings, std::int64_t run)>;
+
+/// Lets a policy or a plan play and hands out its rows, run after run: simulate_log() without the
+/// file. Rewards and states are always among them.
+SimulatedLog simulate_rows(const AnyModel& model, const LogSimulationOptions& options,
+                           const ReceiveRows& receive, Parallelism parallelism = {},
+                           const RowsRead& progress = {});
 
 /// Lets a policy or a plan play and writes a log (LogWriter). Run r uses the streams (seed, r, ·).
 /// Runs are simulated side by side and written in their order: same bytes for any number of

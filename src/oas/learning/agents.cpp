@@ -35,10 +35,10 @@ struct NoOptions {
   void visit(Fields& /*fields*/) {}
 };
 
-AnyAgent make_oracle(const Pomdp& model, double floor, const OracleOptions& options) {
+FixedModelAgent make_oracle(const Pomdp& model, double floor, const OracleOptions& options) {
   const int resolution = options.resolution > 0 ? options.resolution
                                                 : resolution_for(model.num_states(), kOraclePoints);
-  return AnyAgent(FixedModelAgent::oracle(model, floor, resolution));
+  return FixedModelAgent::oracle(model, floor, resolution);
 }
 
 struct LikelihoodUcrlOptions : PooledUcrlOptions {
@@ -61,6 +61,60 @@ struct CertaintyEquivalentOptions {
   }
 };
 
+PooledUcrlOptions pooled_options(std::span<const Setting> settings) {
+  return options_from<PooledUcrlOptions>(settings, "oas-ucrl-pooled");
+}
+PooledUcrlOptions likelihood_options(std::span<const Setting> settings) {
+  return options_from<LikelihoodUcrlOptions>(settings, "oas-ucrl-ml");
+}
+PooledUcrlOptions certainty_equivalent_options(std::span<const Setting> settings) {
+  return options_from<CertaintyEquivalentOptions>(settings, "certainty-equivalent").pooled;
+}
+
+template <PooledUcrlOptions (*Options)(std::span<const Setting>)>
+AnyAgent make_pooled(const Pomdp& sensors, std::span<const Setting> settings) {
+  return AnyAgent(PooledUcrl(sensors, Options(settings)));
+}
+
+template <PooledUcrlOptions (*Options)(std::span<const Setting>)>
+SplitAgent split_pooled(const Pomdp& sensors, std::span<const Setting> settings) {
+  const PooledUcrlOptions options = Options(settings);
+  PooledLearner learner(sensors, options);
+  const double floor = learner.floor();
+  return {std::move(learner),
+          BeliefController(sensors, options.acting.grid_resolution(sensors.num_states())), floor};
+}
+
+FixedModelAgent oracle_of(const Pomdp& model, std::span<const Setting> settings) {
+  return make_oracle(model, 0.0, options_from<OracleOptions>(settings, "oracle"));
+}
+FixedModelAgent oracle_floor_of(const Pomdp& model, std::span<const Setting> settings) {
+  const auto options = options_from<FloorOracleOptions>(settings, "oracle-floor");
+  return make_oracle(model, options.iota.value_or(default_floor(model.num_actions())),
+                     options.oracle);
+}
+FixedModelAgent myopic_of(const Pomdp& sensors, std::span<const Setting> settings) {
+  const auto options = options_from<FloorOption>(settings, "myopic");
+  return FixedModelAgent::myopic(sensors,
+                                 options.iota.value_or(default_floor(sensors.num_actions())));
+}
+
+template <FixedModelAgent (*Make)(const Pomdp&, std::span<const Setting>)>
+AnyAgent make_fixed(const Pomdp& model, std::span<const Setting> settings) {
+  return AnyAgent(Make(model, settings));
+}
+
+template <FixedModelAgent (*Make)(const Pomdp&, std::span<const Setting>)>
+SplitAgent split_fixed(const Pomdp& model, std::span<const Setting> settings) {
+  const FixedModelAgent agent = Make(model, settings);
+  return {std::nullopt, agent.controller(), agent.floor()};
+}
+
+SplitAgent split_uniform(const Pomdp& sensors, std::span<const Setting> settings) {
+  static_cast<void>(options_from<NoOptions>(settings, "uniform"));
+  return {std::nullopt, BeliefController(sensors, /*resolution=*/1), 1.0 / sensors.num_actions()};
+}
+
 constexpr std::array kAgents = {
     AgentInfo{"oas-ucrl", "the paper's agent: doubling episodes, samples of the last one only",
               "Russo, Metelli, Restelli (AAAI 2025), Algorithm 2", false,
@@ -68,37 +122,24 @@ constexpr std::array kAgents = {
                 return AnyAgent(
                     OasUcrl(sensors, options_from<OasUcrlOptions>(settings, "oas-ucrl")));
               },
-              describe_options<OasUcrlOptions>},
+              describe_options<OasUcrlOptions>, nullptr},
     AgentInfo{"oas-ucrl-pooled", "samples of all episodes together, radii by row, floor 0 allowed",
-              "docs/reference/agents.md", false,
-              [](const Pomdp& sensors, std::span<const Setting> settings) {
-                return AnyAgent(PooledUcrl(
-                    sensors, options_from<PooledUcrlOptions>(settings, "oas-ucrl-pooled")));
-              },
-              describe_options<PooledUcrlOptions>},
+              "docs/reference/agents.md", false, make_pooled<pooled_options>,
+              describe_options<PooledUcrlOptions>, split_pooled<pooled_options>},
     AgentInfo{"oas-ucrl-ml",
               "oas-ucrl-pooled with converged maximum likelihood in place of moments",
-              "docs/reference/agents.md", false,
-              [](const Pomdp& sensors, std::span<const Setting> settings) {
-                return AnyAgent(PooledUcrl(
-                    sensors, options_from<LikelihoodUcrlOptions>(settings, "oas-ucrl-ml")));
-              },
-              describe_options<LikelihoodUcrlOptions>},
-    AgentInfo{
-        "certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
-        "docs/reference/agents.md", false,
-        [](const Pomdp& sensors, std::span<const Setting> settings) {
-          return AnyAgent(PooledUcrl(
-              sensors,
-              options_from<CertaintyEquivalentOptions>(settings, "certainty-equivalent").pooled));
-        },
-        describe_options<CertaintyEquivalentOptions>},
+              "docs/reference/agents.md", false, make_pooled<likelihood_options>,
+              describe_options<LikelihoodUcrlOptions>, split_pooled<likelihood_options>},
+    AgentInfo{"certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
+              "docs/reference/agents.md", false, make_pooled<certainty_equivalent_options>,
+              describe_options<CertaintyEquivalentOptions>,
+              split_pooled<certainty_equivalent_options>},
     AgentInfo{"psrl", "posterior sampling: plays a model drawn from a particle posterior",
               "Jafarnia-Jahromi, Jain, Nayyar (AISTATS 2022), Algorithm 1", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(Psrl(sensors, options_from<PsrlOptions>(settings, "psrl")));
               },
-              describe_options<PsrlOptions>},
+              describe_options<PsrlOptions>, nullptr},
     AgentInfo{"seeu",
               "explores every action in turn, spectral estimate; views=emission-columns is shown "
               "the hidden state",
@@ -106,40 +147,26 @@ constexpr std::array kAgents = {
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(Seeu(sensors, options_from<SeeuOptions>(settings, "seeu")));
               },
-              describe_options<SeeuOptions>},
+              describe_options<SeeuOptions>, nullptr},
     AgentInfo{"sm-ucrl", "memoryless policies, spectral estimate of one episode at a time",
               "Azizzadenesheli, Lazaric, Anandkumar (COLT 2016)", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 return AnyAgent(SmUcrl(sensors, options_from<SmUcrlOptions>(settings, "sm-ucrl")));
               },
-              describe_options<SmUcrlOptions>},
+              describe_options<SmUcrlOptions>, nullptr},
     AgentInfo{"oracle", "knows the dynamics; the best policy", "docs/reference/agents.md", true,
-              [](const Pomdp& model, std::span<const Setting> settings) {
-                return make_oracle(model, 0.0, options_from<OracleOptions>(settings, "oracle"));
-              },
-              describe_options<OracleOptions>},
+              make_fixed<oracle_of>, describe_options<OracleOptions>, split_fixed<oracle_of>},
     AgentInfo{"oracle-floor", "knows the dynamics; the best policy with floor iota",
-              "docs/reference/agents.md", true,
-              [](const Pomdp& model, std::span<const Setting> settings) {
-                const auto options = options_from<FloorOracleOptions>(settings, "oracle-floor");
-                return make_oracle(model, options.iota.value_or(default_floor(model.num_actions())),
-                                   options.oracle);
-              },
-              describe_options<FloorOracleOptions>},
+              "docs/reference/agents.md", true, make_fixed<oracle_floor_of>,
+              describe_options<FloorOracleOptions>, split_fixed<oracle_floor_of>},
     AgentInfo{"myopic", "knows no dynamics; greedy on the next reward", "docs/reference/agents.md",
-              false,
-              [](const Pomdp& sensors, std::span<const Setting> settings) {
-                const auto options = options_from<FloorOption>(settings, "myopic");
-                return AnyAgent(FixedModelAgent::myopic(
-                    sensors, options.iota.value_or(default_floor(sensors.num_actions()))));
-              },
-              describe_options<FloorOption>},
+              false, make_fixed<myopic_of>, describe_options<FloorOption>, split_fixed<myopic_of>},
     AgentInfo{"uniform", "every action with probability 1/A", "docs/reference/agents.md", false,
               [](const Pomdp& sensors, std::span<const Setting> settings) {
                 static_cast<void>(options_from<NoOptions>(settings, "uniform"));
                 return AnyAgent(UniformAgent(sensors.num_actions(), sensors.num_observations()));
               },
-              describe_options<NoOptions>},
+              describe_options<NoOptions>, split_uniform},
 };
 
 }  // namespace
@@ -175,6 +202,20 @@ AnyAgent make_agent(std::string_view name, const Pomdp& model, std::span<const S
   AnyAgent agent = info.make(*told, settings);
   agent.set_identity({std::string(info.name), text_of(settings), std::move(told)});
   return agent;
+}
+
+SplitAgent split_agent(std::string_view name, const Pomdp& model,
+                       std::span<const Setting> settings) {
+  const AgentInfo& info = find_agent(name);
+  if (info.split != nullptr) {
+    return info.split(info.knows_dynamics ? model : model.without_transition(), settings);
+  }
+  std::string names;
+  for (const AgentInfo& each : agents()) {
+    if (each.split != nullptr) names += (names.empty() ? "" : ", ") + std::string(each.name);
+  }
+  throw InvalidArgument(fmt::format(
+      "agent '{}' cannot be split into one that learns and several that act; {} can", name, names));
 }
 
 }  // namespace oas

@@ -7,6 +7,7 @@
 
 #include "oas/core/settings.hpp"
 #include "oas/learning/any_agent.hpp"
+#include "oas/learning/split_agent.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas {
@@ -20,6 +21,8 @@ struct AgentInfo {
   bool knows_dynamics;
   AnyAgent (*make)(const Pomdp& model, std::span<const Setting> settings);
   std::vector<SettingInfo> (*settings)();
+  /// The same agent for a fleet of units; null: it cannot be split into who learns and who acts.
+  SplitAgent (*split)(const Pomdp& model, std::span<const Setting> settings);
 };
 
 /// All agents.
@@ -32,5 +35,10 @@ struct AgentInfo {
 /// InvalidArgument on an unknown name or setting, a bad value, or a model the agent cannot play.
 [[nodiscard]] AnyAgent make_agent(std::string_view name, const Pomdp& model,
                                   std::span<const Setting> settings = {});
+
+/// The same in two halves. Throws InvalidArgument also where the agent cannot be split, naming
+/// those that can.
+[[nodiscard]] SplitAgent split_agent(std::string_view name, const Pomdp& model,
+                                     std::span<const Setting> settings = {});
 
 }  // namespace oas

@@ -43,6 +43,12 @@ concept SeesHiddenState = requires(T agent, const T& same, State state) {
   agent.reveal(state);
 };
 
+/// An agent that can say what it believes.
+template <class T>
+concept KeepsBelief = requires(const T& agent) {
+  { agent.belief() } -> std::convertible_to<std::span<const double>>;
+};
+
 /// What must agree for one agent to go on from another's state. make_agent() fills it in.
 struct AgentIdentity {
   std::string name;
@@ -69,6 +75,9 @@ class AnyAgent {
   void observe(Observation observation) { held_->observe(observation); }
   void probabilities(std::span<double> out) { held_->probabilities(out); }
   [[nodiscard]] std::span<const Episode> episodes() const { return held_->episodes(); }
+  /// The belief under the dynamics that the agent plays by; empty while it has none, and for agents
+  /// that keep no belief.
+  [[nodiscard]] std::span<const double> belief() const { return held_->belief(); }
   /// The agent's state with format, identity and checksum. load() throws InvalidArgument on one of
   /// another agent, model or settings and on one that was changed; the agent is then as it was.
   [[nodiscard]] nlohmann::ordered_json save() const;
@@ -87,6 +96,7 @@ class AnyAgent {
     virtual void observe(Observation observation) = 0;
     virtual void probabilities(std::span<double> out) = 0;
     [[nodiscard]] virtual std::span<const Episode> episodes() const = 0;
+    [[nodiscard]] virtual std::span<const double> belief() const = 0;
     [[nodiscard]] virtual nlohmann::ordered_json save() const = 0;
     virtual void load(const JsonView& state) = 0;
     [[nodiscard]] virtual bool needs_hidden_state() const = 0;
@@ -115,6 +125,13 @@ struct AnyAgent::Holder final : AnyAgent::Interface {
   void observe(Observation observation) override { agent.observe(observation); }
   void probabilities(std::span<double> out) override { agent.probabilities(out); }
   [[nodiscard]] std::span<const Episode> episodes() const override { return agent.episodes(); }
+  [[nodiscard]] std::span<const double> belief() const override {
+    if constexpr (KeepsBelief<T>) {
+      return agent.belief();
+    } else {
+      return {};
+    }
+  }
   [[nodiscard]] nlohmann::ordered_json save() const override { return agent.save(); }
   void load(const JsonView& state) override {
     T loaded = agent;

@@ -55,6 +55,10 @@ class BeliefController {
 
   [[nodiscard]] const BeliefGrid& grid() const { return solver_.grid(); }
   [[nodiscard]] const Pomdp& sensors() const { return sensors_; }
+  /// What is played; they need ready(). The bias is that of the grid's points.
+  [[nodiscard]] const TransitionModel& transition() const { return *transition_; }
+  [[nodiscard]] const std::vector<double>& bias() const { return bias_; }
+  /// Empty while not ready().
   [[nodiscard]] std::span<const double> belief() const;
 
   [[nodiscard]] nlohmann::ordered_json save() const;

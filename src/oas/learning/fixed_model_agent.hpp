@@ -45,8 +45,13 @@ class FixedModelAgent {
   void observe(Observation observation);
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return {}; }
+  /// Empty before there are dynamics to keep it with.
+  [[nodiscard]] std::span<const double> belief() const { return controller_.belief(); }
   [[nodiscard]] nlohmann::ordered_json save() const;
   void load(const JsonView& state);
+
+  [[nodiscard]] const BeliefController& controller() const { return controller_; }
+  [[nodiscard]] double floor() const { return floor_; }
 
  private:
   FixedModelAgent(const Pomdp& sensors, double floor, int resolution);

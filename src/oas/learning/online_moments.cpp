@@ -20,21 +20,22 @@ OnlineMoments::OnlineMoments(const Pomdp& sensors, Pairing pairing)
     : inverses_(sensors),
       timing_(sensors.timing()),
       pairing_(pairing),
-      moments_(sensors.num_states(), sensors.num_actions()) {}
+      moments_(sensors.num_states(), sensors.num_actions()),
+      place_(new_place()) {}
 
-void OnlineMoments::add(const Choice& choice, Observation observation) {
+void OnlineMoments::add(const Choice& choice, Observation observation, Place& place) {
   check_observation(observation, inverses_.num_observations());
   const PairRow row{choice.action, observation};
   const bool seen = observation != kMissing;
-  if (pairing_.next(seen)) {
+  if (place.pairing.next(seen)) {
     const bool weighted = weights_by_propensity(timing_, inverses_.num_actions(), true);
-    add_pair(previous_, row, weighted ? 1.0 / choice.propensity : 1.0, inverses_, timing_,
+    add_pair(place.previous, row, weighted ? 1.0 / choice.propensity : 1.0, inverses_, timing_,
              moments_);
   }
-  previous_ = row;
+  place.previous = row;
 }
 
-void OnlineMoments::start_run() { pairing_.start_run(); }
+void OnlineMoments::start_run() { place_.pairing.start_run(); }
 
 void OnlineMoments::clear() {
   moments_.clear();
@@ -53,9 +54,9 @@ TransitionEstimate OnlineMoments::estimate(const Pomdp& sensors, Episode& episod
 Json OnlineMoments::save() const {
   Json state = {{"sums", moments_.sums},
                 {"pairs", moments_.pairs},
-                {"first_of_pair", pairing_.first_of_pair()}};
-  if (pairing_.previous()) {
-    state["previous"] = {previous_.action.value(), previous_.observation.value()};
+                {"first_of_pair", place_.pairing.first_of_pair()}};
+  if (place_.pairing.previous()) {
+    state["previous"] = {place_.previous.action.value(), place_.previous.observation.value()};
   }
   return state;
 }
@@ -88,9 +89,9 @@ void OnlineMoments::load(const JsonView& state) {
     }
     previous = PairRow{rows.front().action, rows.front().observation};
   }
-  pairing_.restore(previous.has_value(), state.at("first_of_pair").as_bool());
+  place_.pairing.restore(previous.has_value(), state.at("first_of_pair").as_bool());
   moments_ = std::move(loaded);
-  if (previous) previous_ = *previous;
+  if (previous) place_.previous = *previous;
 }
 
 }  // namespace oas

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <utility>
 
 #include "oas/core/json_text.hpp"
 #include "oas/counts/pair_counts.hpp"
@@ -19,11 +20,20 @@ namespace oas {
 /// propensities, by which pairs are weighted where weights_by_propensity().
 class OnlineMoments {
  public:
+  /// Where a run stands: which rows of it form pairs, and the row before.
+  struct Place {
+    RowPairing pairing;
+    PairRow previous{};
+  };
+
   OnlineMoments(const Pomdp& sensors, Pairing pairing);
 
   /// The next row of the run. One without observation (kMissing) is part of no pair. Throws
   /// InvalidArgument on an observation that does not exist, and has changed nothing then.
-  void add(const Choice& choice, Observation observation);
+  void add(const Choice& choice, Observation observation) { add(choice, observation, place_); }
+  /// The same for one of several runs whose rows come in turn; each has a place of its own.
+  void add(const Choice& choice, Observation observation, Place& place);
+  [[nodiscard]] Place new_place() const { return {RowPairing(pairing_)}; }
   /// The next row does not follow the last one: no pair crosses.
   void start_run();
   /// Forgets all pairs; the next row starts a new pairing.
@@ -33,6 +43,7 @@ class OnlineMoments {
   [[nodiscard]] TransitionEstimate estimate(const Pomdp& sensors, Episode& episode) const;
 
   [[nodiscard]] const PairMoments& moments() const { return moments_; }
+  void set_moments(PairMoments moments) { moments_ = std::move(moments); }
   [[nodiscard]] const LeftInverses& inverses() const { return inverses_; }
 
   [[nodiscard]] nlohmann::ordered_json save() const;
@@ -43,9 +54,9 @@ class OnlineMoments {
 
   LeftInverses inverses_;
   Timing timing_;
-  RowPairing pairing_;
+  Pairing pairing_;
   PairMoments moments_;
-  PairRow previous_{};
+  Place place_;
 };
 
 }  // namespace oas

@@ -1,82 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "oas/estimation/likelihood/transition_likelihood.hpp"
-#include "oas/learning/acting_options.hpp"
 #include "oas/learning/belief_controller.hpp"
 #include "oas/learning/episode.hpp"
-#include "oas/learning/online_moments.hpp"
+#include "oas/learning/pooled_learner.hpp"
 
 namespace oas {
-
-/// What the pooled agent estimates T by.
-enum class PooledEstimator { moments, likelihood };
-
-/// How the pooled agent tries what it does not know.
-enum class PooledExploration { sampling, optimism, none };
-
-struct PooledUcrlOptions {
-  ActingOptions acting;  ///< iota unset: 0; moments in `after` timing: 1/(10A)
-  PooledEstimator estimator = PooledEstimator::moments;
-  PooledExploration exploration = PooledExploration::sampling;
-  /// Steps of the uniform first episode, at least 2; 0: 12·S·A.
-  std::int64_t first_episode = 0;
-  /// An episode ends when the steps have grown by this factor; > 1.
-  double growth = 1.25;
-  /// Sampling: the sample is drawn as if there were this many times the data; > 0.
-  double sharpness = 1.0;
-  /// c: by step t every action was played at least c·t^(1/3) times; where there is a floor this is
-  /// not needed and not done. At least 0.
-  double least_plays = 1.0;
-  /// Optimism: factor on the row radii; > 0.
-  double radius_scale = 0.02;
-  /// Optimism: δ; episode k uses δ/k³. In (0, 1).
-  double delta = 0.1;
-  /// Likelihood: imaginary transitions added to every entry of T, at least 0.
-  double prior = 0.3;
-  /// Likelihood: converged when less than this much log-likelihood is left to be won; > 0.
-  double tolerance = 0.01;
-
-  template <class Fields>
-  void visit(Fields& fields) {
-    fields.choice("exploration", exploration, {"sampling", "optimism", "none"},
-                  "how it tries what it does not know");
-    visit_episodes(fields);
-    fields("sharpness", sharpness, {kAboveZero},
-           "sampling: as if there were so many times the data");
-    fields("least_plays", least_plays, {0.0},
-           "c: every action at least c t^(1/3) times (no floor)");
-    fields("radius_scale", radius_scale, {kAboveZero}, "optimism: factor on the row radii");
-    fields("delta", delta, {kAboveZero, kBelowOne}, "optimism: episode k uses delta/k^3");
-    if (estimator == PooledEstimator::likelihood) {
-      fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
-      fields("tolerance", tolerance, {kAboveZero}, "log-likelihood that may be left to win");
-    }
-    acting.visit(fields);
-    fields.when(
-        {"sharpness"}, [this] { return exploration == PooledExploration::sampling; },
-        "only exploration by sampling looks at it");
-    fields.when(
-        {"radius_scale", "delta"}, [this] { return exploration == PooledExploration::optimism; },
-        "only exploration by optimism looks at it");
-  }
-  template <class Fields>
-  void visit_episodes(Fields& fields) {
-    fields("first_episode", first_episode, {2, std::numeric_limits<std::int64_t>::max(), true},
-           "steps of the uniform first episode; 0: 12 S A");
-    fields("growth", growth, {kAboveOne},
-           "an episode ends when the steps have grown by this factor");
-  }
-
-  /// Throws InvalidArgument naming the field and the value.
-  void validate(const Pomdp& sensors) const;
-};
 
 /// What the paper leaves open, answered: the rows of all episodes and all policies are used
 /// together, and no action needs a floor.
@@ -113,33 +47,20 @@ class PooledUcrl {
   void observe(Observation observation);
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
+  /// Empty before there are dynamics to keep it with.
+  [[nodiscard]] std::span<const double> belief() const { return controller_.belief(); }
   [[nodiscard]] nlohmann::ordered_json save() const;
   void load(const JsonView& state);
 
  private:
-  // What the rows so far say: T̂, and how many transitions of each kind were seen.
-  struct Learned {
-    TransitionModel transition;
-    std::vector<double> counts;  // [a][s][s']
-  };
-
   void start_episode();
   void start_likelihood();
-  [[nodiscard]] std::int64_t length_after(std::int64_t step) const;
   void load_schedule(const JsonView& state);
   void load_seed(const JsonView& state);
+  void load_estimate(const JsonView& state);
   [[nodiscard]] std::optional<Action> overdue() const;
-  [[nodiscard]] Learned estimate(Episode& episode);
-  [[nodiscard]] Learned refine(const TransitionModel& by_moments, Episode& episode);
-  [[nodiscard]] TransitionModel sample(const std::vector<double>& counts) const;
-  [[nodiscard]] std::vector<double> radii(const std::vector<double>& counts) const;
 
-  PooledUcrlOptions options_;
-  double floor_;
-  std::vector<double> alpha_;                       // [a]: σ_S(Z_a)
-  std::optional<OnlineMoments> moments_;            // none: some sensor is blind
-  std::optional<TransitionLikelihood> likelihood_;  // the rows, when likelihood is used
-  std::optional<TransitionModel> last_estimate_;    // a warm start
+  PooledLearner learner_;
   BeliefController controller_;
   std::int64_t step_ = 0;
   std::int64_t episode_ = -1;          // index k of the current episode

@@ -60,6 +60,8 @@ class Psrl {
   void probabilities(std::span<double> out);
   /// Only some carry their transition model: one for every 5 % more steps.
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
+  /// Empty before there are dynamics to keep it with.
+  [[nodiscard]] std::span<const double> belief() const { return controller_.belief(); }
   [[nodiscard]] nlohmann::ordered_json save() const;
   void load(const JsonView& state);
 

@@ -87,6 +87,8 @@ class Seeu {
   void observe(Observation observation);
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
+  /// Empty before there are dynamics to keep it with.
+  [[nodiscard]] std::span<const double> belief() const { return controller_.belief(); }
   [[nodiscard]] nlohmann::ordered_json save() const;
   void load(const JsonView& state);
 

@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
+#include "oas/logs/detail/journal_text.hpp"
 
 namespace oas {
 
@@ -27,7 +30,7 @@ class FileSource final : public ByteSource {
   explicit FileSource(const std::string& path) : name_(input_name(path)) {
     const bool is_stdin = path == "-";
     descriptor_ = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    OAS_REQUIRE(descriptor_ >= 0, "{}: {}", name_, std::strerror(errno));
+    if (descriptor_ < 0) throw_cannot_open(name_, errno);
     owned_ = !is_stdin;
     struct stat info = {};
     if (fstat(descriptor_, &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -210,7 +213,12 @@ bool is_zstd(std::string_view prefix) {
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+  if (path != "-" && holds_journal(path)) return std::make_unique<detail::JournalText>(path);
   return std::make_unique<FileSource>(path);
+}
+
+bool reads_again(const std::string& path) {
+  return path != "-" && (std::filesystem::is_regular_file(path) || holds_journal(path));
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::string_view text) {

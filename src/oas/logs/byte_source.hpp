@@ -17,9 +17,14 @@ class ByteSource {
   virtual std::size_t read(char* out, std::size_t size) = 0;
 };
 
-/// The bytes of a file as they are; "-" is standard input. Throws InvalidArgument when the file is
+/// The bytes of a file as they are; "-" is standard input; of a folder with a live agent's journal
+/// the log that this is, as text. Throws InvalidArgument when the file is
 /// missing, a folder or unreadable; read() throws IoError when the device fails.
 [[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+
+/// Whether what open_bytes() gives can be read again from the first byte: a file, a journal; no
+/// pipe.
+[[nodiscard]] bool reads_again(const std::string& path);
 
 /// The bytes of a text that outlives the source.
 [[nodiscard]] std::unique_ptr<ByteSource> bytes_of(std::string_view text);

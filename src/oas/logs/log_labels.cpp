@@ -10,6 +10,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/logs/byte_source.hpp"
 #include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/dialect.hpp"
 #include "oas/logs/detail/file_header.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
 #include "oas/logs/detail/log_header.hpp"
@@ -33,7 +34,7 @@ bool all_digits(std::string_view text) {
 }
 
 bool can_be_read_twice(const std::string& path) {
-  return path != "-" && (std::filesystem::is_regular_file(path) || !std::filesystem::exists(path));
+  return reads_again(path) || (path != "-" && !std::filesystem::exists(path));
 }
 
 // The labels of one column over all files.
@@ -48,6 +49,7 @@ class LabelSet {
       return;
     }
     detail::check_name_size(text, kind_);
+    if (labels_.empty()) first_ = text;
     last_ = text;
     if (!labels_.insert(last_).second) return;
     OAS_REQUIRE(labels_.size() <= kMostLabels, "column {} has more than {} labels", kind_,
@@ -56,16 +58,16 @@ class LabelSet {
     OAS_REQUIRE(bytes_ <= kMostBytesOfLabels,
                 "the labels of column {} take more than the limit of {} bytes", kind_,
                 kMostBytesOfLabels);
-    OAS_REQUIRE(all_digits(*labels_.begin()) == all_digits(text),
-                "column {} mixes names and indices: {} and {}", kind_,
-                detail::shown(*labels_.begin()), detail::shown(text));
+    OAS_REQUIRE(all_digits(first_) == all_digits(text),
+                "column {} mixes names and indices: {} and {}", kind_, detail::shown(first_),
+                detail::shown(text));
   }
 
   void allow_empty() { may_be_empty_ = true; }
 
   [[nodiscard]] Labels labels() const {
     OAS_REQUIRE(!labels_.empty(), "column {} is empty throughout", kind_);
-    if (!all_digits(*labels_.begin())) return {{labels_.begin(), labels_.end()}, kind_};
+    if (!all_digits(first_)) return {{labels_.begin(), labels_.end()}, kind_};
     long largest = 0;
     for (const std::string& label : labels_) {
       OAS_REQUIRE(label.size() <= 6, "{} {} is too large an index", kind_, label);
@@ -79,13 +81,14 @@ class LabelSet {
   bool may_be_empty_;
   std::set<std::string> labels_;
   std::size_t bytes_ = 0;  // of all labels
+  std::string first_;
   std::string last_;
 };
 
 class LabelScanner {
  public:
   LabelScanner(const LogOptions& options, int dimension)
-      : names_(options.columns), dimension_(dimension) {
+      : dialect_(options), names_(options.columns), dimension_(dimension) {
     if (!options.rows.empty()) set_rows(parse_rows(options.rows));
   }
 
@@ -94,7 +97,8 @@ class LabelScanner {
                 "{}: names are collected in a first reading, which a pipe allows only once; put it "
                 "into a file, or give a model with --model",
                 input_name(path));
-    detail::LineBuffer lines(decompressed(open_bytes(path), path), path);
+    detail::LineBuffer lines(
+        detail::in_plain_csv(decompressed(open_bytes(path), path), path, dialect_), path);
     columns_.clear();
     for (long line = 1; lines.fill(line); ++line) {
       const char* const start = lines.begin();
@@ -161,6 +165,7 @@ class LabelScanner {
     if (rows == Rows::reading_first) actions_.allow_empty();
   }
 
+  detail::Dialect dialect_;
   ColumnNames names_;
   int dimension_;  // of real-valued observations; 0: they are finite
   LabelSet actions_{"action", false};
@@ -193,7 +198,7 @@ std::vector<LogField> reading_columns(const std::string& path, const LogOptions&
   OAS_REQUIRE(can_be_read_twice(path),
               "{}: its header is read first, which a pipe does not allow; put it into a file",
               input_name(path));
-  const std::vector<std::string> cells = detail::header_cells(path);
+  const std::vector<std::string> cells = detail::header_cells(path, options);
   std::vector<LogField> columns;
   const auto add = [&](const std::string& name) {
     const auto found = std::find(cells.begin(), cells.end(), name);

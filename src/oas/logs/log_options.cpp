@@ -7,6 +7,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/dialect.hpp"
 #include "oas/logs/detail/log_header.hpp"
 #include "oas/logs/detail/step_classes.hpp"
 #include "oas/logs/detail/time_window.hpp"
@@ -142,6 +143,7 @@ std::string about_seconds(double seconds) {
 
 void LogOptions::validate() const {
   static_cast<void>(ColumnNames(columns));
+  static_cast<void>(detail::Dialect(*this));
   static_cast<void>(Gaps(gaps));
   if (!rows.empty()) static_cast<void>(parse_rows(rows));
   static_cast<void>(Outliers(outliers));

@@ -82,6 +82,9 @@ struct Duration {
 /// How the rows of a log stand in its file; every verb that reads logs takes these.
 struct LogOptions {
   std::string columns = {};       ///< see ColumnNames; empty: the names of the format
+  std::string separator = {};     ///< between cells: a sign or "tab"; empty: a comma
+  std::string missing = {};       ///< "NA,-": cells with such a text are empty
+  bool decimal_comma = false;     ///< numbers are written 1,5
   std::string step = {};          ///< a Duration; empty: the one difference of all times
   std::string step_classes = {};  ///< see detail::StepClasses; empty: steps are equal
   std::string gaps = {};          ///< see Gaps; empty: error
@@ -98,6 +101,10 @@ struct LogOptions {
     fields.text("columns", columns,
                 "where the parts of a row stand: action=cmd,observation=vib+temp,run=pump,time=ts; "
                 "other columns are ignored");
+    fields.text("separator", separator, "what separates the cells: ';', tab (default: a comma)");
+    fields.text("missing", missing,
+                "texts that stand for an empty cell, separated by commas: NA,NULL");
+    fields("decimal_comma", decimal_comma, "numbers are written 1,5");
     fields.text("step", step,
                 "length of a step where the log has times: 90s, 15m, 1h, 1d, or a number for "
                 "numeric times (default: what lies between all rows)");

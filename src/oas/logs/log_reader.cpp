@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/journal/journal_record.hpp"
 #include "oas/logs/detail/file_header.hpp"
 #include "oas/logs/detail/reading_first.hpp"
 #include "oas/logs/detail/row_parser.hpp"
@@ -23,6 +24,18 @@ constexpr std::size_t kRowsAhead = 1 << 16;
 template <class Model>
 Model as_read(const Model& model, const LogOptions& options) {
   return options.rows.empty() ? model : model.with_rows(parse_rows(options.rows));
+}
+
+// A live agent's journal holds the rows of its units as they came.
+LogOptions as_stored(const OneLog& log, LogOptions options) {
+  options.interleaved = options.interleaved || holds_journal(log.name());
+  return options;
+}
+
+std::unique_ptr<ByteSource> bytes_of(const OneLog& log) {
+  auto bytes = open_bytes(log.name());
+  if (log.shard() == nullptr) return bytes;
+  return checked(std::move(bytes), input_name(log.name()), *log.shard());
 }
 
 // Rows first … first+count-1 of a block as it came from the parser.
@@ -89,6 +102,7 @@ class LogReader::Impl {
 
   [[nodiscard]] bool has(LogColumn column) const { return parser_.has(column); }
   void set_rows(LogRows rows) { rows_ = rows; }
+  void use(Parallelism parallelism) { parser_.use(parallelism); }
   [[nodiscard]] bool reading_first() const { return reading_first_.has_value(); }
   void continue_with(const OneLog& log);
   [[nodiscard]] long line_of(std::size_t row) const {
@@ -231,7 +245,7 @@ bool LogReader::Impl::read_rows(LogBlock& block, std::size_t max_rows) {
 }
 
 LogReader::LogReader(const OneLog& log, const Pomdp& model, const LogOptions& options)
-    : LogReader(open_bytes(log.name()), input_name(log.name()), model, options) {
+    : LogReader(bytes_of(log), input_name(log.name()), model, as_stored(log, options)) {
   impl_->continue_with(log);
 }
 
@@ -241,7 +255,7 @@ LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                    options)) {}
 
 LogReader::LogReader(const OneLog& log, const ContinuousPomdp& model, const LogOptions& options)
-    : LogReader(open_bytes(log.name()), input_name(log.name()), model, options) {
+    : LogReader(bytes_of(log), input_name(log.name()), model, as_stored(log, options)) {
   impl_->continue_with(log);
 }
 
@@ -254,13 +268,14 @@ LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
 
 LogReader::LogReader(const OneLog& log, const Pomdp& model, int dimension,
                      const LogOptions& options)
-    : impl_(std::make_unique<Impl>(open_bytes(log.name()), input_name(log.name()),
-                                   as_read(model, options), detail::RowEvidence(model, dimension),
-                                   options)) {
+    : impl_(std::make_unique<Impl>(bytes_of(log), input_name(log.name()), as_read(model, options),
+                                   detail::RowEvidence(model, dimension),
+                                   as_stored(log, options))) {
   impl_->continue_with(log);
 }
 
 void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
+void LogReader::use(Parallelism parallelism) { impl_->use(parallelism); }
 
 LogReader::~LogReader() = default;
 LogReader::LogReader(LogReader&& other) noexcept = default;
@@ -286,7 +301,7 @@ std::size_t LogReader::rows_read() const { return impl_->rows_read(); }
 const std::string& LogReader::name() const { return impl_->name(); }
 
 bool log_brings_likelihoods(const OneLog& log, const LogOptions& options) {
-  const auto header = detail::peeked_header(log.name());
+  const auto header = detail::peeked_header(log.name(), options);
   return header && detail::names_likelihoods(*header, ColumnNames(options.columns));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "oas/core/parallel.hpp"
 #include "oas/logs/byte_source.hpp"
 #include "oas/logs/log_options.hpp"
 #include "oas/logs/one_log.hpp"
@@ -139,6 +140,9 @@ class LogReader {
 
   /// Before the first block is read. Does nothing where rows are action-first.
   void set_rows(LogRows rows);
+  /// How many threads may make rows of lines; at first one. Blocks and faults do not depend on it.
+  /// Text and rows that are read ahead take up to 200 MB.
+  void use(Parallelism parallelism);
 
   [[nodiscard]] bool reading_first() const;
   [[nodiscard]] bool has_run() const;

@@ -18,7 +18,7 @@ bool has_part(const std::vector<std::string>& header, const ColumnNames& names,
 
 bool go_on(std::span<const std::string> files, const LogOptions& options) {
   if (files.size() < 2) return false;
-  const auto header = detail::peeked_header(files.front());
+  const auto header = detail::peeked_header(files.front(), options);
   const ColumnNames names(options.columns);
   return header && has_part(*header, names, "run") && has_part(*header, names, "time");
 }
@@ -35,17 +35,24 @@ std::string OneLog::title() const {
   return fmt::format("{} and {} more {}", name(), more, more == 1 ? "file" : "files");
 }
 
-std::vector<OneLog> logs_of(std::span<const std::string> files, const LogOptions& options) {
-  if (go_on(files, options)) return {OneLog(std::vector<std::string>(files.begin(), files.end()))};
-  return {files.begin(), files.end()};
+std::vector<OneLog> logs_of(std::span<const std::string> names, const LogOptions& options) {
+  const std::vector<std::string> files = log_files(names);
+  if (go_on(files, options)) return {OneLog(files)};
+  std::vector<OneLog> logs(files.begin(), files.end());
+  ShardLists lists;
+  for (OneLog& log : logs) {
+    if (auto shard = lists.find(log.name())) log.is_shard(std::move(*shard));
+  }
+  return logs;
 }
 
-OneLog one_log_of(std::span<const std::string> files, const LogOptions& options) {
+OneLog one_log_of(std::span<const std::string> names, const LogOptions& options) {
+  const std::vector<std::string> files = log_files(names);
   OAS_REQUIRE(files.size() < 2 || go_on(files, options),
               "{}: several files are one log only where they have columns for the run and the "
               "time, by which a unit is known to go on in the next file",
               files.front());
-  return OneLog(std::vector<std::string>(files.begin(), files.end()));
+  return logs_of(files, options).front();
 }
 
 }  // namespace oas

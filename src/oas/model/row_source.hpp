@@ -22,12 +22,16 @@ class RowSource;
 struct RowPart {
   std::unique_ptr<RowSource> rows;
   std::int64_t first_run = 0;
+  std::int64_t size = 0;  ///< about how much there is to read, against other parts
 };
 
 /// Rows that can be read block by block, and again from the first one: files, memory.
 class RowSource {
  public:
   virtual ~RowSource() = default;
+
+  /// How many threads next() may use; at first one. What it gives does not depend on it.
+  virtual void use(Parallelism /*parallelism*/) {}
 
   /// The next rows, at least one, which live until the next call; false at the end.
   [[nodiscard]] virtual bool next(RowBlock& block) = 0;
@@ -46,7 +50,8 @@ class RowSource {
   [[noreturn]] virtual void fail_at(std::int64_t index, const std::string& message) = 0;
 
   /// Consecutive parts, each of whole runs, that together are this source and may be read at the
-  /// same time. Where rows are split is decided here and nowhere else. Empty: read as one.
+  /// same time. Where rows are split is decided here and nowhere else. Empty: read as one. With a
+  /// team all ranks call it and get the same, each with a source of its own.
   [[nodiscard]] virtual std::vector<RowPart> parts(Parallelism /*parallelism*/) const { return {}; }
 
  protected:

@@ -22,6 +22,7 @@ constexpr int kBisections = 20;
 constexpr int kMostTightenings = 6;
 constexpr double kCloseMultipliers = 1e-4;  // relative
 constexpr std::uint64_t kSearchSteps = 6400;
+constexpr double kSearchWork = 0.5;  // of each plan that is refined by work
 
 Pomdp with_rewards(const Pomdp& model, const Matrix& rewards) {
   PomdpParts parts = model.parts();
@@ -102,6 +103,7 @@ class LimitSearch {
   [[nodiscard]] PlanOptions quick_options(double multiplier) const {
     PlanOptions quick = options_;
     quick.simulation.steps = std::min(quick.simulation.steps, kSearchSteps);
+    quick.work = options_.work.value_or(kSearchWork);
     quick.span_tolerance *= 1.0 + multiplier / scale();  // penalties make rewards large
     return quick;
   }

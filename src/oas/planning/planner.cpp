@@ -38,12 +38,33 @@ void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& option
     } else {
       plan.message += fmt::format("; the gap is {:.3g}, not {:.3g}: the budget of {} is spent",
                                   plan.gain_upper - plan.gain_lower, gap,
-                                  more_steps ? "grid points" : "grid points and steps");
+                                  fmt::format("{}{}", planner.has_grid ? "grid points" : "work",
+                                              more_steps ? "" : " and steps"));
       return;
     }
     certify(plan, simulation, parallelism);
   }
   plan.message += fmt::format("; the gap of {:.3g} is reached", gap);
+}
+
+// Where no finer grid is to be had and nobody asked for a grid: the planner of last resort, whose
+// bound is refined only where it matters. What both have proved holds for either plan.
+void try_last_planner(const PlannerInfo& tried, Plan& plan, const PlanOptions& options,
+                      Parallelism parallelism) {
+  const PlannerInfo& last = planners().back();
+  if (plan.gain_upper - plan.gain_lower <= *options.gap || tried.name == last.name) return;
+  if (options.planner != PlanOptions::kAutomatic || options.resolution > 0) return;
+  if (plan.status == SolveStatus::stalled) return;  // the gain depends on the start
+  Plan other = last.make(plan.model, options, parallelism);
+  other.gain_upper = std::min(other.gain_upper, plan.gain_upper);
+  certify(other, options.simulation, parallelism);
+  close_gap(last, other, options, parallelism);
+  if (other.gain_lower > plan.gain_lower) {
+    plan = std::move(other);
+  } else if (other.gain_upper < plan.gain_upper) {
+    plan.gain_upper = std::max(other.gain_upper, plan.gain_lower);
+    plan.message += fmt::format("; upper bound of the planner {}: {}", last.name, other.message);
+  }
 }
 
 }  // namespace
@@ -120,7 +141,10 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
   const PlannerInfo& planner = choose_planner(model, options);
   Plan plan = planner.make(model, options, parallelism);
   certify(plan, options.simulation, parallelism);
-  if (options.gap) close_gap(planner, plan, options, parallelism);
+  if (options.gap) {
+    close_gap(planner, plan, options, parallelism);
+    try_last_planner(planner, plan, options, parallelism);
+  }
   return plan;
 }
 

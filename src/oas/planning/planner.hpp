@@ -27,8 +27,8 @@ struct PlanOptions {
   std::optional<double> discount;
   /// Maximise the sum of the rewards of so many steps from the start, discounted or not.
   std::optional<int> horizon;
-  /// What refining a plan for a horizon may cost, in 10⁹ products.
-  double work = 2.0;
+  /// What refining a plan may cost, in 10⁹ products; absent: what the planner takes by itself.
+  std::optional<double> work;
   /// "failed=0.01": long-run share of the steps in a state (or several, worn+failed) at most this;
   /// empty: no limit.
   std::string limit;
@@ -49,7 +49,7 @@ struct PlanOptions {
     fields("horizon", horizon, {1, kMostHorizon},
            "maximise the sum over so many steps from the start instead of the average");
     fields("work", work, {kAboveZero},
-           "limit of work of a plan for a horizon, in 10^9 products (about a second)");
+           "limit of work of refining a plan, in 10^9 products (about a second each)");
     fields.text("limit", limit, "STATE=SHARE: at most this share of the steps in a bad state");
     fields.choice("planner", planner, {"auto", "grid", "point"}, "how to plan");
     fields("grid", resolution, {0, 1'000'000}, "resolution of the belief grid; 0: automatic");
@@ -61,7 +61,8 @@ struct PlanOptions {
         {"grid", "tolerance"}, [this] { return planner == kAutomatic || looks_at_grid(); },
         "only a planner on a grid looks at it");
     fields.when(
-        {"work"}, [this] { return horizon.has_value(); }, "only --horizon looks at it");
+        {"work"}, [this] { return horizon || gap || planner == kAutomatic || !looks_at_grid(); },
+        "only --horizon, --gap and plans for many states look at it");
     fields.when(
         {"grid", "tolerance", "steps", "seed"}, [this] { return !horizon; },
         "a plan for a horizon has neither a grid nor a simulation");

@@ -6,11 +6,15 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/planning/grid/detail/grid_planner.hpp"
+#include "oas/planning/hull/hull_plan.hpp"
 #include "oas/planning/planner.hpp"
 
 namespace oas {
 
 namespace {
+
+constexpr double kPointWork = 5.0;  // 10⁹ products
+constexpr double kHorizonWork = 2.0;
 
 constexpr std::array kPlanners = {
     PlannerInfo{.name = GridBias::kName,
@@ -26,12 +30,16 @@ constexpr std::array kPlanners = {
                 .has_grid = true},
     PlannerInfo{
         .name = VectorBias::kName,
-        .summary = "alpha-vectors at beliefs reached in simulation: many states",
+        .summary = "alpha-vectors at beliefs that are reached, upper bound from mixtures of them: "
+                   "many states",
         .reference = "docs/reference/planning.md",
         .suits = [](const Pomdp& /*model*/, const PlanOptions& /*options*/) { return true; },
         .make =
             [](const Pomdp& model, const PlanOptions& options, Parallelism /*threads*/) {
-              return point_based_plan(model, options.iota, options.point);
+              return hull_plan(model, {.iota = options.iota,
+                                       .gap = options.gap,
+                                       .work = 1e9 * options.work.value_or(kPointWork),
+                                       .point = options.point});
             },
         .refine = [](const Plan& /*plan*/, const PlanOptions& /*options*/,
                      Parallelism /*threads*/) -> std::optional<Plan> { return {}; },
@@ -42,7 +50,7 @@ constexpr std::array kPlanners = {
               return horizon_plan(model, {.steps = options.horizon.value(),
                                           .discount = options.discount.value_or(1.0),
                                           .gap = options.gap,
-                                          .work = 1e9 * options.work});
+                                          .work = 1e9 * options.work.value_or(kHorizonWork)});
             }},
 };
 

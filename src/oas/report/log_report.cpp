@@ -21,6 +21,7 @@ std::vector<UnitForecast> forecasts_of(const AnyModel& model,
   std::vector<TransitionModel> draws;
   if (estimate) draws = drawn_transitions(*estimate);
   if (!draws.empty()) forecast.within = without_unseen(*estimate);
+  forecast.drawn_densities = estimate && estimate->labelled_rows.has_value();
   auto units = forecast_log(model, draws, log, forecast, rows, progress);
   if (!options.question.reach.empty()) {
     std::stable_sort(units.begin(), units.end(), more_urgent);

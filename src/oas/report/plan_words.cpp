@@ -86,15 +86,15 @@ PlanWords words_of(const Plan& plan) {
   if (const auto& gain = plan.posterior) {
     words.answer.push_back(fmt::format(
         "The log leaves open how the system really is. Over all that it leaves "
-        "possible, the plan earns {} a step on average, and {} with a probability of "
-        "{:g} %.",
-        short_number(gain->mean), range(gain->lower, gain->upper), 100.0 * gain->confidence));
-    words.details.push_back(
-        fmt::format("In {} models drawn from what the log leaves possible the plan, which knows "
-                    "none of them, has a long-run average reward of {} on average; {:g} % of them "
-                    "lie {}.",
-                    gain->draws, short_number(gain->mean), 100.0 * gain->confidence,
-                    range(gain->lower, gain->upper)));
+        "possible, the plan {} on average, and {} with a probability of {:g} %.",
+        plan.discounted ? fmt::format("is worth {} from the start", short_number(gain->mean))
+                        : fmt::format("earns {} a step", short_number(gain->mean)),
+        range(gain->lower, gain->upper), 100.0 * gain->confidence));
+    words.details.push_back(fmt::format(
+        "In {} models drawn from what the log leaves possible the plan, which knows "
+        "none of them, has {} of {} on average; {:g} % of them lie {}.",
+        gain->draws, plan.discounted ? "a discounted sum of rewards" : "a long-run average reward",
+        short_number(gain->mean), 100.0 * gain->confidence, range(gain->lower, gain->upper)));
   }
   return words;
 }

@@ -205,6 +205,24 @@ LabelledReadings LabelledReadings::pooled() const {
   return result;
 }
 
+void LabelledReadings::borrow_for(std::span<const int> unread, const Labels& states) {
+  const auto take = [&](std::span<ReadingGroup> of_states) {  // [s] under one action
+    ReadingGroup all;
+    for (const ReadingGroup& group : of_states) append(group, 0, all);
+    for (const int state : unread) {
+      ReadingGroup& group = of_states[static_cast<std::size_t>(state)];
+      OAS_REQUIRE(group.size() == 0, "unread: state '{}' has {} labelled reading{}", states[state],
+                  group.size(), group.size() == 1 ? "" : "s");
+      group = all;
+    }
+  };
+  const auto width = static_cast<std::size_t>(num_states);
+  for (std::size_t a = 0; a < static_cast<std::size_t>(num_actions); ++a) {
+    take(std::span(groups).subspan(a * width, width));
+  }
+  if (!first.empty()) take(first);
+}
+
 LabelledReadings LabelledReadings::with_first_as_action() const {
   LabelledReadings result = *this;
   ++result.num_actions;

@@ -41,6 +41,10 @@ struct LabelledReadings {
   [[nodiscard]] LabelledReadings with_first_as_action() const;
   /// The rows of `other` follow; its places are of files that come `files` later.
   void add(const LabelledReadings& other, std::size_t files);
+  /// Lets states in which nothing is ever read have the readings of all others, so that a reading
+  /// would say nothing in particular for or against them. Throws InvalidArgument, with their names
+  /// among `states`, where one of them has readings.
+  void borrow_for(std::span<const int> unread, const Labels& states);
   /// Rows in which component i was seen; their values and places.
   [[nodiscard]] ReadingGroup component(Action action, State state, int i) const;
   /// Rows in which all components were seen.
@@ -128,7 +132,8 @@ struct DensityCalibration {
 /// the best is taken, and a mixture or kernels in place of it only where these are better by more
 /// than a standard error of the difference. A joint normal density takes the place of independent
 /// components wherever it scores better: to miss a dependence costs more than a few covariances too
-/// many. Up to 2,000 readings of a group are used for the choice.
+/// many. Up to 2,000 readings of a group are used for the choice. Random densities are of the
+/// family that random weights of the held-out readings would have chosen (Bayesian bootstrap).
 ///
 /// Throws ParseError naming file, line, column and value where a family that was asked for cannot
 /// be fitted, or under "auto" none.

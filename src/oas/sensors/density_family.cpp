@@ -186,8 +186,9 @@ std::size_t fewest_readings(DensityFamily family) { return is_simple(family) ? 5
 std::optional<SampleFault> fault_of_sample(DensityFamily family, std::span<const double> sample) {
   if (sample.size() < fewest_readings(family)) {
     return SampleFault{
-        fmt::format("{} labelled reading{}; a {} density takes at least {}", sample.size(),
-                    sample.size() == 1 ? "" : "s", to_string(family), fewest_readings(family)),
+        fmt::format("{} labelled reading{}; a {} density takes at least {}{}", sample.size(),
+                    sample.size() == 1 ? "" : "s", to_string(family), fewest_readings(family),
+                    sample.empty() ? ". Where nothing is ever read in a state, say --unread" : ""),
         {}};
   }
   if (family == DensityFamily::lognormal || family == DensityFamily::gamma) {

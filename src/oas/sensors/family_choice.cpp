@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "oas/core/contracts.hpp"
 #include "oas/sensors/detail/family_choice.hpp"
@@ -12,10 +13,7 @@ namespace {
 
 constexpr std::size_t kFolds = 10;
 constexpr std::size_t kMostForChoice = 2000;  // readings of a group
-// Standard errors by which a flexible family must be better. With 2, two humps of 30 readings are
-// too often taken for one.
-constexpr double kClearly = 1.0;
-constexpr double kLeastLog = -700.0;  // of a density that is 0 as a double
+constexpr double kLeastLog = -700.0;          // of a density that is 0 as a double
 constexpr std::string_view kJoint = "joint-normal";
 
 double log_density(double density) {
@@ -64,18 +62,6 @@ void hold_out_folds(const std::vector<double>& values, std::size_t width, const 
   }
 }
 
-// Mean and standard error of a - b.
-std::pair<double, double> difference(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto n = static_cast<double>(a.size());
-  double mean = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) mean += (a[i] - b[i]) / n;
-  double squares = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    squares += (a[i] - b[i] - mean) * (a[i] - b[i] - mean);
-  }
-  return {mean, std::sqrt(squares / (n * (n - 1.0)))};
-}
-
 double mean_of_scores(const std::vector<double>& scores) {
   return std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
 }
@@ -86,6 +72,7 @@ FamilyChoice::FamilyChoice(const LabelledReadings& readings, const Pomdp& model,
                            const DensityCalibrationOptions& options, Parallelism parallelism)
     : readings_(readings), model_(model) {
   read_wish(options.family);
+  rivals_.resize(static_cast<std::size_t>(readings_.dimension));
   for (int i = 0; i < readings_.dimension; ++i) {
     std::vector<double> all;
     samples_.emplace_back();
@@ -213,35 +200,25 @@ void FamilyChoice::choose_component(int i, Parallelism parallelism) {
   std::vector<HeldOut> held(kCount);
   parallel_for(kCount, parallelism,
                [&](std::size_t f) { held[f] = hold_out(kDensityFamilies[f], i); });
-  std::size_t simple = kCount;
-  std::size_t best = kCount;
+  FamilyRivals& rivals = rivals_[c];
   for (std::size_t f = 0; f < kCount; ++f) {
-    if (!held[f].left_out.empty()) continue;
-    const auto better = [&](std::size_t than) {
-      return than == kCount || mean_of_scores(held[f].scores) > mean_of_scores(held[than].scores);
-    };
-    if (is_simple(kDensityFamilies[f]) && better(simple)) simple = f;
-    if (better(best)) best = f;
+    if (held[f].left_out.empty()) rivals.add(kDensityFamilies[f], std::move(held[f].scores));
   }
-  OAS_REQUIRE(simple < kCount, "column '{}': no density can be fitted: {}", readings_.columns[c],
-              held.front().left_out);
-  std::size_t taken = simple;
-  if (best != simple) {
-    const auto [gain, error] = difference(held[best].scores, held[simple].scores);
-    if (gain > kClearly * error) taken = best;
-  }
+  OAS_REQUIRE(rivals.has_simple(), "column '{}': no density can be fitted: {}",
+              readings_.columns[c], held.front().left_out);
+  chosen_.push_back(rivals.choice());
   for (std::size_t f = 0; f < kCount; ++f) {
     FamilyScore score;
     score.family = to_string(kDensityFamilies[f]);
     score.left_out = held[f].left_out;
     if (score.left_out.empty()) {
-      score.score = mean_of_scores(held[f].scores);
-      std::tie(score.behind, score.error) = difference(held[best].scores, held[f].scores);
+      const std::vector<double>& own = rivals.scores(kDensityFamilies[f]);
+      score.score = mean_of_scores(own);
+      std::tie(score.behind, score.error) = mean_difference(rivals.scores(rivals.best()), own);
     }
-    score.chosen = f == taken;
+    score.chosen = kDensityFamilies[f] == chosen_.back();
     scores_.back().push_back(std::move(score));
   }
-  chosen_.push_back(kDensityFamilies[taken]);
 }
 
 // Of rows that are complete, the sum over components.
@@ -324,7 +301,10 @@ void FamilyChoice::consider_joint() {
     const std::vector<double> alone = rows_of_product();
     product.score = mean_of_scores(alone);
     score.score = mean_of_scores(joint.scores);
-    const auto [gain, error] = difference(joint.scores, alone);
+    const auto [gain, error] = mean_difference(joint.scores, alone);
+    for (std::size_t t = 0; t < alone.size(); ++t) {
+      joint_gains_.push_back(joint.scores[t] - alone[t]);
+    }
     (gain > 0.0 ? product : score).behind = std::abs(gain);
     (gain > 0.0 ? product : score).error = error;
     joint_ = gain > 0.0;  // to miss a dependence costs more than a few covariances too many
@@ -334,34 +314,57 @@ void FamilyChoice::consider_joint() {
   scores_.push_back({product, score});
 }
 
+VectorDensity FamilyChoice::fit_joint(std::size_t group) const {
+  const Sample& sample = samples_.front()[group];
+  return fit_joint_normal(readings_.complete(sample.action, sample.state).values,
+                          readings_.dimension);
+}
+
 void FamilyChoice::fit() {
+  for (std::size_t c = 0; c < samples_.size(); ++c) {
+    const auto families =
+        rivals_[c].empty() ? std::vector<DensityFamily>{chosen_[c]} : rivals_[c].in_doubt();
+    parts_.emplace_back();
+    for (const DensityFamily family : families) {
+      for (const Sample& sample : samples_[c]) {
+        parts_[c][family].push_back(fit_density(family, sample.group.values, resolution_[c]));
+      }
+    }
+  }
   for (std::size_t g = 0; g < samples_.front().size(); ++g) {
-    const Sample& group = samples_.front()[g];
     if (joint_) {
-      fitted_.push_back(fit_joint_normal(readings_.complete(group.action, group.state).values,
-                                         readings_.dimension));
+      fitted_.push_back(fit_joint(g));
       continue;
     }
     std::vector<Density> parts;
-    for (std::size_t c = 0; c < samples_.size(); ++c) {
-      parts.push_back(fit_density(chosen_[c], samples_[c][g].group.values, resolution_[c]));
-    }
+    for (std::size_t c = 0; c < samples_.size(); ++c) parts.push_back(parts_[c][chosen_[c]][g]);
     fitted_.emplace_back(std::move(parts));
   }
 }
 
+bool FamilyChoice::draw_joint(Rng& rng) const {
+  if (joint_gains_.empty()) return joint_;
+  const std::vector<double> weights = bootstrap_weights(joint_gains_.size(), rng);
+  return std::inner_product(weights.begin(), weights.end(), joint_gains_.begin(), 0.0) > 0.0;
+}
+
 std::vector<VectorDensity> FamilyChoice::draw(Rng& rng) const {
+  const bool joint = draw_joint(rng);
+  std::vector<DensityFamily> families = chosen_;
+  for (std::size_t c = 0; c < families.size(); ++c) {
+    if (!rivals_[c].empty()) families[c] = rivals_[c].draw(rng);
+  }
   std::vector<VectorDensity> result;
   for (std::size_t g = 0; g < fitted_.size(); ++g) {
     const Sample& group = samples_.front()[g];
-    if (joint_) {
+    if (joint) {
       result.push_back(draw_joint_normal(readings_.complete(group.action, group.state).values,
                                          readings_.dimension, rng));
       continue;
     }
     std::vector<Density> parts;
     for (std::size_t c = 0; c < samples_.size(); ++c) {
-      parts.push_back(draw_density(chosen_[c], fitted_[g].marginals()[c],
+      parts.push_back(draw_density(families[c], parts_[c].at(families[c])[g],
                                    samples_[c][g].group.values, resolution_[c], rng));
     }
     result.emplace_back(std::move(parts));

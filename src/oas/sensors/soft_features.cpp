@@ -168,21 +168,25 @@ void SoftSample::add(Action action, std::span<const double> features) {
   if (bytes_ >= max_bytes_) return;
   std::vector<double>& rows = features_[static_cast<std::size_t>(action)];
   rows.insert(rows.end(), features.begin(), features.end());
+  actions_.push_back(action);
   bytes_ += features.size_bytes();
 }
 
 void SoftSample::append(const SoftSample& other) {
-  rows_ += other.rows_;
-  if (bytes_ >= max_bytes_) return;
-  for (std::size_t a = 0; a < features_.size(); ++a) {
-    features_[a].insert(features_[a].end(), other.features_[a].begin(), other.features_[a].end());
+  const std::size_t rows = rows_ + other.rows_;
+  const auto n = static_cast<std::size_t>(num_states_);
+  std::vector<std::size_t> done(features_.size(), 0);  // [a]
+  for (const Action action : other.actions_) {
+    const auto a = static_cast<std::size_t>(action);
+    add(action, std::span(other.features_[a]).subspan(n * done[a]++, n));
   }
-  bytes_ += other.bytes_;
+  rows_ = rows;
 }
 
 void SoftSample::save(ByteWriter& out) const {
   out.put(static_cast<std::uint64_t>(rows_));
   for (const std::vector<double>& rows : features_) out.put_all(rows);
+  out.put_all(actions_);
 }
 
 void SoftSample::load(ByteReader& in) {
@@ -192,6 +196,7 @@ void SoftSample::load(ByteReader& in) {
     rows = in.get_all<double>();
     bytes_ += rows.size() * sizeof(double);
   }
+  actions_ = in.get_all<Action>(kept());
 }
 
 std::size_t SoftSample::kept() const {

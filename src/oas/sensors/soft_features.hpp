@@ -33,7 +33,7 @@ class SoftSample {
 
   /// One row: its features, S numbers that sum to 1.
   void add(Action action, std::span<const double> features);
-  /// The rows of another one follow; exact while all fit.
+  /// The rows of another one of the same limit follow.
   void append(const SoftSample& other);
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -51,6 +51,7 @@ class SoftSample {
   std::size_t rows_ = 0;
   std::size_t bytes_ = 0;
   std::vector<std::vector<double>> features_;  // [a]: rows one after the other
+  std::vector<Action> actions_;                // of the rows that are kept, in their order
 };
 
 /// The weights d of largest mean log Σ_s d(s) φ_s over the rows of `features`, each of d.size()

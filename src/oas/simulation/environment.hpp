@@ -33,12 +33,18 @@ class FiniteAnswers {
 
   /// The first reading of a run, and what it says; only where rows are reading-first.
   std::pair<Observation, FirstReading> show_first(State state, Rng& rng) {
-    const Observation seen{first_->sample(state, rng)};
+    const Observation seen = show_first(state, rng.bits());
     return {seen, first_reading(*first_sensor_, seen)};
   }
 
-  Observation show(Action action, State state, Rng& rng) {
-    return Observation{observations_.sample(action * num_states_ + state, rng)};
+  Observation show(Action action, State state, Rng& rng) { return show(action, state, rng.bits()); }
+
+  /// Both with a given draw of the stream.
+  [[nodiscard]] Observation show_first(State state, std::uint64_t bits) const {
+    return Observation{first_->sample(state, bits)};
+  }
+  [[nodiscard]] Observation show(Action action, State state, std::uint64_t bits) const {
+    return Observation{observations_.sample(action * num_states_ + state, bits)};
   }
 
   [[nodiscard]] double pay(int row, State next, Observation observation) const {

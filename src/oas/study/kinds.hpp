@@ -48,7 +48,7 @@ struct TaskKind {
   bool has_agent;             ///< whether the setting `agent` names a table [agents.NAME]
   /// Throws InvalidArgument naming the setting and the value.
   void (*check)(const Task&);
-  /// Work of one replication, in any unit: longest first, and the time left.
+  /// Work of one replication, in any unit: for the order, and the time left.
   double (*cost)(const Task&);
   ResultRows (*run)(const Task&, std::uint32_t replication, const TaskContext&);
   KindReport (*report)(const ResultTable&) = nullptr;  ///< of at least one row; null: nothing

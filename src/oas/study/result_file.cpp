@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/files.hpp"
 #include "oas/core/fingerprint.hpp"
 #include "oas/core/version.hpp"
 #include "oas/study/kinds.hpp"
@@ -86,7 +87,7 @@ std::pair<std::string, std::string> first_difference(std::string_view a, std::st
 
 FolderLock::FolderLock(const std::string& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  OAS_REQUIRE(descriptor_ >= 0, "{}: {}", folder, std::strerror(errno));
+  if (descriptor_ < 0) throw_cannot_open(folder, errno);
   if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   close(descriptor_);
   throw_invalid_argument(

@@ -13,7 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
+#include "oas/core/task_farm.hpp"
+#include "oas/core/team.hpp"
 #include "oas/core/version.hpp"
 #include "oas/study/kinds.hpp"
 
@@ -37,6 +41,72 @@ std::string machine_name() {
   return fmt::format("{}, {} cores", name, std::thread::hardware_concurrency());
 }
 
+// What a unit throws becomes its message, unless somebody wants it to end.
+UnitResult run_unit(const Study& study, std::int64_t number, const TaskContext& context) {
+  const Unit unit = study.unit(number);
+  const Task& task = study.tasks[unit.task];
+  UnitResult result;
+  result.number = number;
+  const double start = clock_seconds();
+  try {
+    result.rows = find_task_kind(task.kind).run(task, unit.replication, context);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    result.failed = true;
+    result.message = error.what();
+  }
+  result.seconds = clock_seconds() - start;
+  return result;
+}
+
+std::string saved(const UnitResult& result) {
+  ByteWriter out;
+  out.put(result.number);
+  out.put(result.failed);
+  out.put_text(result.message);
+  out.put(result.seconds);
+  out.put(static_cast<std::uint64_t>(result.rows.size()));
+  for (const ResultRow& row : result.rows) {
+    out.put(static_cast<std::uint64_t>(row.size()));
+    for (const Cell& cell : row) {
+      out.put(static_cast<std::uint8_t>(cell.index()));
+      if (const auto* integer = std::get_if<std::int64_t>(&cell)) out.put(*integer);
+      if (const auto* number = std::get_if<double>(&cell)) out.put(*number);
+      if (const auto* text = std::get_if<std::string>(&cell)) out.put_text(*text);
+    }
+  }
+  return out.take();
+}
+
+Cell load_cell(ByteReader& in) {
+  switch (in.get<std::uint8_t>()) {
+    case 1:
+      return in.get<std::int64_t>();
+    case 2:
+      return in.get<double>();
+    case 3:
+      return in.get_text();
+    default:
+      return {};
+  }
+}
+
+UnitResult load_result(std::string_view bytes) {
+  ByteReader in(bytes);
+  UnitResult result;
+  result.number = in.get<std::int64_t>();
+  result.failed = in.get<bool>();
+  result.message = in.get_text();
+  result.seconds = in.get<double>();
+  result.rows.resize(in.get<std::uint64_t>());
+  for (ResultRow& row : result.rows) {
+    row.resize(in.get<std::uint64_t>());
+    for (Cell& cell : row) cell = load_cell(in);
+  }
+  return result;
+}
+
 class StudyRunner {
  public:
   StudyRunner(ResultStore& store, const StudyRunOptions& options)
@@ -52,22 +122,29 @@ class StudyRunner {
     result_.skipped = static_cast<std::int64_t>(there.size());
     for (const Task& task : study_.tasks) costs_.push_back(find_task_kind(task.kind).cost(task));
     for (const std::int64_t number : pending_) total_cost_ += cost(number);
-    std::stable_sort(pending_.begin(), pending_.end(),
-                     [&](std::int64_t a, std::int64_t b) { return cost(a) > cost(b); });
+    std::stable_sort(pending_.begin(), pending_.end(), [&](std::int64_t a, std::int64_t b) {
+      const Unit one = study_.unit(a);
+      const Unit other = study_.unit(b);
+      if (one.replication != other.replication) return one.replication < other.replication;
+      return costs_[one.task] > costs_[other.task];
+    });
   }
 
   StudyRun run() {
-    const int threads = options_.parallelism.threads > 0
-                            ? options_.parallelism.threads
-                            : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const Parallelism parallelism = options_.parallelism;
+    const Team* const team = parallelism.team;
     session_.started = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(std::time(nullptr)));
-    session_.threads = threads;
+    session_.threads =
+        static_cast<int>(num_threads(parallelism)) * (team != nullptr ? team->size() : 1);
     session_.machine = machine_name();
     session_.version = version();
     context_.stop = [this] { return stopping(); };
-    // Each thread takes the next unit when it is free: units differ much in length.
-    parallel_for(static_cast<std::size_t>(threads), {threads}, [&](std::size_t) { work(); });
-    if (store_failure_) std::rethrow_exception(store_failure_);
+    TaskFarm farm;  // each thread takes the next unit when it is free: they differ much in length
+    farm.tasks = pending_;
+    farm.here = [this](std::int64_t number) { run_here(number); };
+    farm.take = [this](std::int64_t, const std::string& bytes) { record(load_result(bytes)); };
+    farm.stop = [this] { return stopping(); };
+    run_farm(farm, parallelism);
     result_.remaining = static_cast<std::int64_t>(pending_.size()) - result_.finished;
     if (result_.failed > 0) {
       result_.status = StudyRun::Status::failed;
@@ -86,26 +163,21 @@ class StudyRunner {
     return stopped_.load(std::memory_order_relaxed) || (options_.stop && options_.stop());
   }
 
-  void work() {
-    while (!stopping()) {
-      const std::size_t next = next_.fetch_add(1);
-      if (next >= pending_.size()) return;
-      UnitResult result;
-      try {
-        result = run_unit(pending_[next]);
-      } catch (const StopRequested&) {
-        return;
-      }
-      const std::lock_guard lock(mutex_);
-      try {
-        store_.record(result);
-        count(result);
-        record_session();
-      } catch (...) {
-        if (!store_failure_) store_failure_ = std::current_exception();
-        stopped_ = true;
-      }
+  void run_here(std::int64_t number) {
+    try {
+      record(run_unit(study_, number, context_));
+    } catch (const StopRequested&) {  // it will run again
+    } catch (...) {
+      stopped_ = true;
+      throw;
     }
+  }
+
+  void record(const UnitResult& result) {
+    const std::lock_guard lock(mutex_);
+    store_.record(result);
+    count(result);
+    record_session();
   }
 
   // After every unit, so that a session that is killed is known too.
@@ -113,22 +185,6 @@ class StudyRunner {
     session_.seconds = clock_seconds() - start_;
     session_.units = result_.finished;
     store_.record(session_);
-  }
-
-  UnitResult run_unit(std::int64_t number) {
-    const Unit unit = study_.unit(number);
-    const Task& task = study_.tasks[unit.task];
-    UnitResult result;
-    result.number = number;
-    const double start = clock_seconds();
-    try {
-      result.rows = find_task_kind(task.kind).run(task, unit.replication, context_);
-    } catch (const std::exception& error) {
-      result.failed = true;
-      result.message = error.what();
-    }
-    result.seconds = clock_seconds() - start;
-    return result;
   }
 
   void count(const UnitResult& result) {
@@ -158,7 +214,6 @@ class StudyRunner {
   std::vector<double> costs_;  // [task]
   std::vector<std::int64_t> pending_;
   double total_cost_ = 0.0;
-  std::atomic<std::size_t> next_{0};
   std::atomic<bool> stopped_{false};
   double start_ = clock_seconds();
   std::mutex mutex_;  // guards all below and the store
@@ -166,7 +221,6 @@ class StudyRunner {
   double done_cost_ = 0.0;
   std::int64_t first_failed_ = 0;
   StudyRun result_;
-  std::exception_ptr store_failure_;
 };
 
 std::string csv_of(const ResultRows& rows) {
@@ -179,6 +233,13 @@ std::string csv_of(const ResultRows& rows) {
 
 StudyRun run_study(ResultStore& store, const StudyRunOptions& options) {
   return StudyRunner(store, options).run();
+}
+
+void help_study(const Study& study, Parallelism parallelism) {
+  const TaskContext context;
+  TaskFarm farm;
+  farm.away = [&](std::int64_t number) { return saved(run_unit(study, number, context)); };
+  run_farm(farm, parallelism);
 }
 
 Replay replay_unit(const ResultStore& store, std::int64_t number) {

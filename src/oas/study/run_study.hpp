@@ -40,12 +40,17 @@ struct StudyRun {
   std::string first_failure;   ///< "task …: message" of the failed unit of lowest number
 };
 
-/// Runs all units of the store's study (or those of the options) that are not there yet, longest
-/// first, and stores each when it is finished. A unit that throws is recorded as failed and the
-/// others go on; failed units are tried again by the next run. What is stored depends on the study
-/// alone, not on the threads, nor on how often the run was interrupted. Throws what the store
-/// throws.
+/// Runs all units of the store's study (or those of the options) that are not there yet, the first
+/// replication of all tasks before the second, and within one the longest first; so a study that is
+/// stopped is a smaller one of all tasks. Stores each unit when it is finished. A unit that throws
+/// is recorded as failed and the others go on; failed units are tried again by the next run. What
+/// is stored depends on the study alone, not on the threads and ranks, nor on how often the run was
+/// interrupted. Throws what the store throws. With a team (core/task_farm.hpp) rank 0 calls it, and
+/// the others help_study().
 [[nodiscard]] StudyRun run_study(ResultStore& store, const StudyRunOptions& options = {});
+
+/// Another rank's part: runs units of the same study as it is told to. Throws Dismissed at the end.
+void help_study(const Study& study, Parallelism parallelism);
 
 /// Runs one unit again and compares its rows with those stored, as CSV text.
 struct Replay {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/team.hpp"
 #include "oas/estimation/evidence.hpp"
 
 namespace oas::detail {
@@ -27,6 +31,11 @@ class EvidenceBody {
   virtual void add(const RowBlock& rows, const RowSource* from) = 0;
   /// All rows of a source, whose first run is run `first_run` of all: in parts, unless overridden.
   virtual void read(RowSource& source, std::int64_t first_run, Parallelism parallelism);
+  /// Why a team cannot share the work of read() and estimate(), so that rank 0 does it alone; none:
+  /// it can. Then read() leaves what all ranks read with rank 0.
+  [[nodiscard]] virtual std::string hinders_team() const;
+  /// Another rank does its part of what rank 0 asks for after read().
+  virtual void help(const std::string& order, Parallelism parallelism);
   /// Runs so far, without those before the first one.
   [[nodiscard]] virtual std::int64_t runs() const = 0;
   /// One of the same type, whose runs follow. Only where can_merge().
@@ -51,7 +60,16 @@ class EvidenceBody {
   EvidenceBody(const EvidenceBody&) = default;
   /// All rows of a source, one after the other.
   void take(RowSource& source);
+  /// The same of parts of it, side by side.
+  void take(std::span<const RowPart> parts, std::int64_t first_run, Parallelism parallelism);
 };
+
+/// Parts are dealt out to the ranks of a team: `read` takes those of this rank, without any the
+/// whole source on rank 0, into a body of its own, and on rank 0 `all` takes in all bodies. All
+/// ranks call it.
+void read_shares(EvidenceBody& all, std::span<const RowPart> parts, std::int64_t first_run,
+                 Team& team,
+                 const std::function<void(EvidenceBody& body, std::span<const RowPart> own)>& read);
 
 using MakeBody = std::unique_ptr<EvidenceBody>(const EstimatorInfo& info, const AnyModel& model,
                                                const EvidenceOptions& options);

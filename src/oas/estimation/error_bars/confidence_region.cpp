@@ -78,7 +78,10 @@ std::vector<EntryEvidence> evidence_for(const JointErrors& errors, std::span<con
 double error_of(const EntryEvidence& evidence, const Limits& limits, double critical) {
   const double error = std::sqrt(evidence.variance());
   const double distance = std::min(evidence.value(), 1.0 - evidence.value());
-  if (!evidence.is_at_bound() && distance > kNearBound * error) return error;
+  if (!evidence.is_at_bound() && distance > kNearBound * error) {
+    const double wide = 0.5 * (limits.upper - limits.lower) / critical;
+    return evidence.has_second() ? std::max(error, wide) : error;
+  }
   return std::max(limits.upper - evidence.value(), evidence.value() - limits.lower) / critical;
 }
 
@@ -95,6 +98,11 @@ Matrix narrow(const Matrix& factor) {
          values.tail(values.size() - null).cwiseSqrt().asDiagonal();
 }
 
+std::size_t largest_of_row(std::span<const double> values, std::size_t first, std::size_t n) {
+  const auto row = values.subspan(first, n);
+  return first + static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+}
+
 // Entries at a bound, which the factor does not know, with errors of their own; the largest entry
 // of the row takes them up.
 Matrix with_bounds(const JointErrors& errors, std::span<const double> values,
@@ -102,19 +110,26 @@ Matrix with_bounds(const JointErrors& errors, std::span<const double> values,
   const Matrix factor = narrow(errors.factor);
   const std::size_t n = row_length(errors);
   std::vector<std::size_t> lonely;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double square = standard_error[i] * standard_error[i];
-    const bool known = errors.determined[i / n] != 0 && square > 0.0;
-    if (known && variance_of(errors, i) < 0.01 * square) lonely.push_back(i);
+  for (std::size_t first = 0; first < values.size(); first += n) {
+    const std::size_t largest = largest_of_row(values, first, n);
+    const std::size_t before = lonely.size();
+    const auto is_lonely = [&](std::size_t i) {
+      const double square = standard_error[i] * standard_error[i];
+      return errors.determined[i / n] != 0 && square > 0.0 &&
+             variance_of(errors, i) < 0.01 * square;
+    };
+    for (std::size_t i = first; i < first + n; ++i) {
+      if (i != largest && is_lonely(i)) lonely.push_back(i);
+    }
+    // What it loses the others gain: it has no error of its own beside theirs.
+    if (lonely.size() == before && is_lonely(largest)) lonely.push_back(largest);
   }
   Matrix joined =
       Matrix::Zero(factor.rows(), factor.cols() + static_cast<Eigen::Index>(lonely.size()));
   joined.leftCols(factor.cols()) = factor;
   Eigen::Index column = factor.cols();
   for (const std::size_t i : lonely) {
-    const auto row = values.subspan(i / n * n, n);
-    const auto largest = i / n * n + static_cast<std::size_t>(
-                                         std::max_element(row.begin(), row.end()) - row.begin());
+    const std::size_t largest = largest_of_row(values, i / n * n, n);
     joined(static_cast<Eigen::Index>(i), column) = standard_error[i];
     if (largest != i) joined(static_cast<Eigen::Index>(largest), column) = -standard_error[i];
     ++column;
@@ -126,17 +141,19 @@ Matrix with_bounds(const JointErrors& errors, std::span<const double> values,
 struct RowDraws {
   std::vector<std::vector<double>> largest;  // max |error / se|
   std::vector<std::vector<double>> l1;       // Σ |error|
+  Vector errors;                             // [a][s][s']: standard errors drawn from
 };
 
 RowDraws draw_rows(const Matrix& factor, const std::vector<char>& determined) {
   const std::size_t num_rows = determined.size();
   const std::size_t n = static_cast<std::size_t>(factor.rows()) / num_rows;
-  const Vector errors = factor.rowwise().norm();
+  RowDraws result;
+  result.errors = factor.rowwise().norm();
+  const Vector& errors = result.errors;
   const double work = static_cast<double>(factor.size()) + 1.0;
   const auto draws = static_cast<std::size_t>(
       std::clamp(std::min(kMostWork / work, kMostStored / static_cast<double>(num_rows)),
                  kFewestDraws, kMostDraws));
-  RowDraws result;
   result.largest.assign(num_rows, std::vector<double>(draws, 0.0));
   result.l1 = result.largest;
   Rng rng({kDrawSeed, 0, Role::bootstrap});
@@ -209,12 +226,29 @@ void bonferroni(const std::vector<EntryEvidence>& evidence, const std::vector<ch
   fill(per_row * known, estimate.joint_region);
 }
 
+// Intervals reach farther than normal errors do where they are skewed, or wider than the curvature
+// says: by how much, for the entries of a row together.
+double reach_of_row(const RowDraws& draws, const std::vector<EntryEvidence>& evidence,
+                    std::size_t row, const TransitionEstimate& estimate) {
+  const std::size_t n = evidence.size() / draws.l1.size();
+  const double normal =
+      critical_value(estimate.confidence, std::numeric_limits<double>::infinity());
+  double reach = 0.0;
+  double expected = 0.0;
+  for (std::size_t i = row * n; i < (row + 1) * n; ++i) {
+    const double value = evidence[i].value();
+    reach += std::max(estimate.upper[i] - value, value - estimate.lower[i]);
+    expected += normal * draws.errors(static_cast<Eigen::Index>(i));
+  }
+  const double students = critical_value(estimate.confidence, evidence[row * n].degrees()) / normal;
+  return expected > 0.0 ? std::max(students, reach / expected) : students;
+}
+
 // Critical values and radii of single rows and of all of them, from draws.
 void draw_regions(const RowDraws& draws, const JointErrors& errors,
                   const std::vector<EntryEvidence>& evidence, TransitionEstimate& estimate) {
   const double single =
       critical_value(estimate.confidence, std::numeric_limits<double>::infinity());
-  const std::size_t n = row_length(errors);
   const std::size_t count = draws.largest.front().size();
   std::vector<double> largest(count, 0.0);
   std::vector<double> stretch(count, 0.0);
@@ -233,8 +267,8 @@ void draw_regions(const RowDraws& draws, const JointErrors& errors,
     // A row with one free direction is a single entry, whatever the draws say.
     critical.push_back(known ? std::max(single, upper_quantile(sorted, estimate.confidence))
                              : kUnknown);
-    const double wider = critical_value(estimate.confidence, evidence[row * n].degrees()) / single;
-    estimate.row_region.l1.push_back(known ? wider * radius : kUnknown);
+    estimate.row_region.l1.push_back(known ? reach_of_row(draws, evidence, row, estimate) * radius
+                                           : kUnknown);
   }
   const double all = std::max(single, upper_quantile(largest, estimate.confidence));
   const double wider = std::max(1.0, upper_quantile(stretch, estimate.confidence));
@@ -324,7 +358,8 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
   const std::vector<EntryEvidence> evidence = evidence_for(errors, values);
   estimate.row_region = {};
   estimate.joint_region = {};
-  if (values.size() > kMostEntries) return bonferroni(evidence, errors.determined, estimate);
+  if (errors.alone || values.size() > kMostEntries)
+    return bonferroni(evidence, errors.determined, estimate);
   const Matrix factor = with_bounds(errors, values, estimate.standard_error);
   draw_regions(draw_rows(factor, errors.determined), errors, evidence, estimate);
 }

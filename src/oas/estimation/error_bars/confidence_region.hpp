@@ -21,6 +21,9 @@ struct JointErrors {
   /// Of freedom, behind the factor (batches or resamples less one); ∞: it is exact. Where there is
   /// evidence, that of its entries counts.
   double degrees = std::numeric_limits<double>::infinity();
+  /// The factor has one column, of standard errors: how entries go together is not known, and
+  /// regions are Bonferroni's.
+  bool alone = false;
 };
 
 /// Evidence of counts: for estimates whose variances are those of the factor, with so many visits
@@ -31,7 +34,8 @@ struct JointErrors {
 
 /// Fills standard_error, lower and upper of `estimate`, whose transition is given by `values`, at
 /// its confidence: the intervals of the evidence. They contain the value; at 0 or 1 they begin
-/// there, and the standard error is the interval's length over that of a normal error of size 1.
+/// there, and the standard error is the interval's length over that of a normal error of size 1; so
+/// it is, if larger, where there is a second opinion.
 /// Rows that are not determined get NaN and [0,1]. Takes rows of S entries. Throws InvalidArgument
 /// when sizes differ.
 void set_error_bars(const JointErrors& errors, std::span<const double> values,
@@ -46,11 +50,12 @@ std::vector<std::size_t> drop_empty_rows(std::span<const double> visits, JointEr
 
 /// Adds the simultaneous regions to error bars that are there. The critical value c of normal
 /// errors is the quantile of max |error_i / se_i| over the entries that are to be held together
-/// (sup-t band; Montiel Olea and Plagborg-Møller 2019), entries at a bound taken as independent of
-/// the others; the band is made of the intervals of the evidence at level 2Φ(c) - 1. The radius in
-/// L1 is the quantile of Σ_{s'} |error|. Both over draws of g (10,000, fewer for large models,
-/// always the same). Radii for all rows at once are those of single rows times one factor. Beyond
-/// 2048 entries bands and radii are Bonferroni's. O(draws · (A S²)²).
+/// (sup-t band; Montiel Olea and Plagborg-Møller 2019), entries at 0 taken as independent of the
+/// others (an entry at 1 loses what they gain); the band is made of the intervals of the evidence
+/// at level 2Φ(c) - 1. The radius in L1 is the quantile of Σ_{s'} |error|, times how much farther
+/// the intervals of the row reach than normal errors do. Both over draws of g (10,000, fewer for
+/// large models, always the same). Radii for all rows at once are those of single rows times one
+/// factor. Beyond 2048 entries bands and radii are Bonferroni's. O(draws · (A S²)²).
 void add_regions(const JointErrors& errors, std::span<const double> values,
                  TransitionEstimate& estimate);
 

@@ -82,6 +82,13 @@ EntryEvidence EntryEvidence::certain(double value) {
   return evidence;
 }
 
+void EntryEvidence::set_second(double value, double error) {
+  OAS_REQUIRE(value >= 0.0 && value <= 1.0 && error >= 0.0 && std::isfinite(error),
+              "a second opinion of {} with error {}", value, error);
+  second_ = value;
+  second_error_ = error;
+}
+
 void EntryEvidence::scale_to_visits(double visits) {
   scale_ *= std::max((visits - 1.0) / std::max(visits, 1.0), kLeastScale);
 }
@@ -145,7 +152,16 @@ double EntryEvidence::reach(double target, bool upwards) const {
   return at_angle(inside);
 }
 
+double EntryEvidence::scaled_fall(double t) const {
+  const double scaled = scale_ * fall(t);
+  if (divisor_variance_ == 0.0) return scaled;
+  return std::isinf(scaled) ? 0.5 / divisor_variance_
+                            : scaled / (1.0 + 2.0 * divisor_variance_ * scaled);
+}
+
 double EntryEvidence::weighted_fall(double t) const {
+  // Noise in the divisor is in the cut of interval(): a density with its heavy tails has no
+  // densest part that means anything.
   const double scaled = scale_ * fall(t);
   if (std::isinf(degrees_)) return scaled;
   return 0.5 * (degrees_ + 1.0) * std::log1p(2.0 * scaled / degrees_);
@@ -209,15 +225,21 @@ Limits EntryEvidence::interval(double level) const {
   const double critical = std::isinf(degrees_)
                               ? boost::math::quantile(boost::math::normal(), p)
                               : boost::math::quantile(boost::math::students_t(degrees_), p);
-  const double cut = 0.5 * critical * critical / scale_;
+  const double left = std::max(1.0 - critical * critical * divisor_variance_, 0.0);
+  const double cut = left > 0.0 ? 0.5 * critical * critical / (scale_ * left) : kInfinity;
   const Limits dense = densest(level);
   const bool at_corner = rivals_ > 1 && weighted_fall(1.0) <= -std::log1p(-level);  // χ²(2) / 2
-  return {std::min(dense.lower, reach(cut, false)),
-          at_corner ? 1.0 : std::max(dense.upper, reach(cut, true))};
+  Limits limits{std::min(dense.lower, reach(cut, false)),
+                at_corner ? 1.0 : std::max(dense.upper, reach(cut, true))};
+  if (has_second()) {
+    limits.lower = std::min(limits.lower, std::max(second_ - critical * second_error_, 0.0));
+    limits.upper = std::max(limits.upper, std::min(second_ + critical * second_error_, 1.0));
+  }
+  return limits;
 }
 
 bool EntryEvidence::is_flat() const {
-  return !certain_ && scale_ * std::max(fall(0.0), fall(1.0)) < kFlat;
+  return !certain_ && std::max(scaled_fall(0.0), scaled_fall(1.0)) < kFlat;
 }
 
 }  // namespace oas

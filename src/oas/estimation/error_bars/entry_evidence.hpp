@@ -45,10 +45,18 @@ class EntryEvidence {
   void scale_to_visits(double visits);
   /// The scale of D was estimated with so many degrees of freedom: D becomes that of Student's t.
   void set_degrees(double degrees) { degrees_ = degrees; }
+  /// The value is a ratio, and noise of standard deviation `error` is in its divisor, relative to
+  /// it: z standard errors become z/√(1 - z² error²), the whole of [0,1] from z = 1/error on
+  /// (Fieller 1954).
+  void set_divisor_error(double error) { divisor_variance_ = error * error; }
   /// Other probabilities that sum to 1 with this one: at 1 all of them are at 0.
   void set_rivals(int rivals) { rivals_ = rivals; }
 
+  /// A second opinion, normal: intervals also hold `value` ± z · `error`, where that is in [0,1].
+  void set_second(double value, double error);
+
   [[nodiscard]] bool is_certain() const { return certain_; }
+  [[nodiscard]] bool has_second() const { return second_error_ > 0.0; }
   [[nodiscard]] double value() const { return value_; }
   /// Whether `value` is 0 or 1.
   [[nodiscard]] bool is_at_bound() const { return bounded_ || value_ == 0.0 || value_ == 1.0; }
@@ -69,7 +77,8 @@ class EntryEvidence {
   /// and the truth lies at a bound. Both contain `value`, so 0 or 1 where the maximum lies there.
   ///
   /// With two rivals or more the truth 1 is a corner: twice D(1) is then beyond χ² with one degree
-  /// of freedom, and 1 belongs to the interval as long as χ² with two allows it.
+  /// of freedom, and 1 belongs to the interval as long as χ² with two allows it. A second opinion
+  /// is added last.
   [[nodiscard]] Limits interval(double level) const;
   /// Whether D hardly falls on all of [0,1].
   [[nodiscard]] bool is_flat() const;
@@ -81,6 +90,7 @@ class EntryEvidence {
   };
   [[nodiscard]] double shape(double t) const;
   [[nodiscard]] Limits densest(double level) const;
+  [[nodiscard]] double scaled_fall(double t) const;
   [[nodiscard]] double weighted_fall(double t) const;
   [[nodiscard]] double reach_weighted(double target, bool upwards) const;
 
@@ -92,9 +102,12 @@ class EntryEvidence {
   double slope_ = 0.0;
   double curvature_ = 0.0;
   double scale_ = 1.0;
+  double divisor_variance_ = 0.0;
   double degrees_ = std::numeric_limits<double>::infinity();
   int rivals_ = 1;
-  std::vector<Knot> below_;  // ascending roots
+  double second_ = 0.0;
+  double second_error_ = 0.0;  // 0: there is none
+  std::vector<Knot> below_;    // ascending roots
   std::vector<Knot> above_;
 };
 

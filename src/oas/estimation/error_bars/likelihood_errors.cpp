@@ -6,6 +6,7 @@
 
 #include "oas/core/linear_algebra.hpp"
 #include "oas/estimation/error_bars/detail/free_coordinates.hpp"
+#include "oas/estimation/error_bars/detail/penalised_fit.hpp"
 
 namespace oas::detail {
 
@@ -24,6 +25,7 @@ constexpr double kNearFall = 2.0;             // about the end of a 95 % interva
 constexpr double kFarFall = 5.5;              // about that of simultaneous ones
 constexpr double kRidge = 0.75;               // 1.96²/2.26²
 constexpr double kRidgeBesideUnknown = 0.58;  // 1.96²/2.58²
+constexpr double kNarrow = 0.1;               // an interval of a log that says enough
 constexpr std::size_t kMostLoose = 1200;
 constexpr double kMostProfileWork = 1e10;  // multiplications for all profiles
 
@@ -270,15 +272,41 @@ void measure_side(ProfileLikelihood& profile, std::size_t entry, bool upwards,
   }
 }
 
+// Rows that are known to ± 0.05 or worse get intervals around a fit inside as well.
+void look_from_inside(const Summit& summit, const ErrorContext& context, JointErrors& errors,
+                      int& passes) {
+  const auto n = static_cast<std::size_t>(summit.at.num_states());
+  const auto is_wide = [](const EntryEvidence& one) {
+    return !one.is_certain() && one.reach(kNearFall, true) - one.reach(kNearFall, false) > kNarrow;
+  };
+  // With weights by age the curvature inside is not the error there.
+  if (context.penalised || context.spread.size() > 0) return;
+  if (std::none_of(errors.evidence.begin(), errors.evidence.end(), is_wide)) return;
+  const PenalisedFit fit = penalised_fit(summit, context.rows, passes);
+  for (std::size_t first = 0; first < fit.errors.size(); first += n) {
+    const auto row = fit.errors.begin() + static_cast<std::ptrdiff_t>(first);
+    if (*std::max_element(row, row + static_cast<std::ptrdiff_t>(n)) < kSafeError) continue;
+    for (std::size_t i = first; i < first + n; ++i) {
+      errors.evidence[i].set_second(fit.at.values()[i], fit.errors[i]);
+    }
+  }
+}
+
 }  // namespace
 
 Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
-                   const LikelihoodPass& pass, Matrix information) {
+                   const LikelihoodPass& pass) {
   Summit summit;
   summit.objective = std::move(objective);
   summit.at = at;
   summit.value = pass.log_likelihood;
   summit.slopes = pass.score;
+  return summit;
+}
+
+Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
+                   const LikelihoodPass& pass, Matrix information) {
+  Summit summit = make_summit(std::move(objective), at, pass);
   summit.information = std::move(information);
   const auto n = static_cast<std::size_t>(at.num_states());
   const auto values = at.values();
@@ -337,6 +365,7 @@ JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
     measure_side(profile, i, true, errors.evidence[i]);
   }
   passes += profile.passes();
+  look_from_inside(summit, context, errors, passes);
   return errors;
 }
 

@@ -117,11 +117,12 @@ ObservedInformation large_information(const LikelihoodFunction& likelihood,
 }  // namespace
 
 ObservedInformation observed_information(const LikelihoodFunction& likelihood,
-                                         const TransitionModel& at, const LikelihoodPass& pass) {
+                                         const TransitionModel& at, const LikelihoodPass& pass,
+                                         double imaginary) {
   const FreeCoordinates free(at);
   ObservedInformation result;
   if (free.size() == 0) return result;
-  const double steps = std::accumulate(pass.counts.begin(), pass.counts.end(), 0.0);
+  const double steps = std::accumulate(pass.counts.begin(), pass.counts.end(), 0.0) - imaginary;
   const double states = at.num_states();
   const double work = steps * states * states;
   const bool few = free.size() <= kMostDifferencedPasses && steps <= kMostSteps;

@@ -5,6 +5,13 @@
 
 namespace oas {
 
+namespace {
+
+constexpr double kOneVisit = 1.0;
+constexpr double kPoorDeviation = 0.05;
+
+}  // namespace
+
 Interval shortest_interval(const std::function<double(double level)>& quantile, double confidence,
                            double least, double most) {
   const double out = 1.0 - confidence;
@@ -14,6 +21,11 @@ Interval shortest_interval(const std::function<double(double level)>& quantile, 
   const auto length = [](const Interval& interval) { return interval.upper - interval.lower; };
   if (length(below) <= std::min(length(both), length(above))) return below;
   return length(above) <= length(both) ? above : both;
+}
+
+bool is_poorly_known(double mean, double variance, double prior) {
+  return variance > kPoorDeviation * kPoorDeviation &&
+         mean * (1.0 - mean) / variance - 1.0 < prior + kOneVisit;
 }
 
 void set_posterior_intervals(const std::function<std::vector<double>(double level)>& quantiles,

@@ -8,6 +8,7 @@
 #include "oas/core/quantile.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/error_bars/confidence_region.hpp"
+#include "oas/estimation/error_bars/posterior_intervals.hpp"
 #include "oas/estimation/gibbs/entry_draws.hpp"
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
 #include "oas/estimation/gibbs/posterior_draws.hpp"
@@ -24,7 +25,6 @@ constexpr std::size_t kChains = 4;
 constexpr std::size_t kDrawsToKeep = 200;  // in the estimate, for what is computed from it
 constexpr double kApart = 1.1;             // R-hat of chains that have not met
 constexpr double kOneVisit = 1.0;          // of a row: what it takes to be determined
-constexpr double kPoorDeviation = 0.05;    // of an entry, below which a row is determined anyhow
 constexpr std::string_view kNotDetermined = "is not determined";
 constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
 constexpr std::uint64_t kEntriesOfChain = std::uint64_t{1} << 55;  // within them
@@ -52,9 +52,9 @@ void set_entry_errors(const EntryDraws& draws, const TransitionPrior& prior,
     const bool one = draws.always[e] > many;
     posterior.sort(e, sorted);
     estimate.standard_error[e] = std::sqrt(posterior.variance(e));
-    estimate.lower[e] = zero ? 0.0 : sorted_quantile(sorted, out);
+    estimate.lower[e] = zero ? 0.0 : limit_of_draws(sorted, out);
     const double most = prior.mass_left(e / prior.states());
-    estimate.upper[e] = one ? most : sorted_quantile(sorted, 1.0 - out);
+    estimate.upper[e] = one ? most : limit_of_draws(sorted, 1.0 - out);
   }
 }
 
@@ -104,18 +104,14 @@ bool agree(const PosteriorDraws& posterior, const TransitionPrior& prior, std::s
   return true;
 }
 
-// Whether the log says less about a row than one visit would. A share of mean m and variance v is
-// known as if m (1 - m) / v - 1 transitions had been seen, those of the prior included.
+// Whether the log says less about a row than one visit would.
 bool is_poor(const PosteriorDraws& posterior, const TransitionPrior& prior, std::size_t row) {
   for (std::size_t e = row * prior.states(); e < (row + 1) * prior.states(); ++e) {
     if (!prior.is_free(e)) continue;
     const double mass = prior.mass_left(row);
     const double mean = posterior.mean(e) / mass;
     const double variance = posterior.variance(e) / (mass * mass);
-    if (variance > kPoorDeviation * kPoorDeviation &&
-        mean * (1.0 - mean) / variance - 1.0 < prior.weight(row) + kOneVisit) {
-      return true;
-    }
+    if (is_poorly_known(mean, variance, prior.weight(row))) return true;
   }
   return false;
 }
@@ -138,6 +134,7 @@ class GibbsBody final : public EvidenceBody {
   }
   void start_run(RunStart start) override { rows_.start_run(start); }
   void add(const RowBlock& rows, const RowSource* /*from*/) override { rows_.add(rows); }
+  [[nodiscard]] std::string hinders_team() const override { return "it keeps all rows in memory"; }
   void read(RowSource& source, std::int64_t /*first_run*/, Parallelism /*parallelism*/) override {
     rows_.read(source, {});
     OAS_REQUIRE(rows_.in_memory(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/core/sampling.hpp"
 
 namespace oas {
@@ -36,6 +37,7 @@ bool PathSampler::sample(std::span<const double> transition, Rng& rng, std::span
   first_states_.assign(states_, 1.0);
   bool unknown = false;
   for (std::size_t run = 0; run < rows_.runs(); ++run) {
+    check_interrupted();
     if (!sample_run(chain(run), rng, counts)) return false;
     unknown = unknown || rows_.start_of(run).is_unknown();
   }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -34,9 +35,15 @@ LikelihoodEstimate LikelihoodClimb::run(const TransitionModel& start) {
   estimate.start_log_likelihood = best.pass.log_likelihood;
   estimate.status =
       best.pass.possible() ? LikelihoodStatus::pass_limit : LikelihoodStatus::impossible;
+  const auto began = std::chrono::steady_clock::now();
   while (estimate.status == LikelihoodStatus::pass_limit && passes_ < options_.max_passes) {
     if (best.to_gain <= options_.tolerance || stalled_) {
       estimate.status = LikelihoodStatus::converged;
+      break;
+    }
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;
+    if (spent.count() >= options_.max_seconds) {
+      estimate.status = LikelihoodStatus::time_limit;
       break;
     }
     ++estimate.steps;

@@ -10,9 +10,13 @@
 #include "oas/estimation/error_bars/confidence_region.hpp"
 #include "oas/estimation/error_bars/detail/free_coordinates.hpp"
 #include "oas/estimation/error_bars/detail/likelihood_errors.hpp"
+#include "oas/estimation/error_bars/detail/many_state_errors.hpp"
 #include "oas/estimation/error_bars/detail/never_left.hpp"
+#include "oas/estimation/error_bars/detail/penalised_fit.hpp"
+#include "oas/estimation/likelihood/detail/root_climb.hpp"
 #include "oas/estimation/likelihood/structured_likelihood.hpp"
 #include "oas/sensors/revealing.hpp"
+#include "oas/sensors/same_sensors.hpp"
 
 namespace oas {
 
@@ -22,9 +26,7 @@ using detail::FreeCoordinates;
 
 constexpr double kDoubtfulSensor = 0.05;
 constexpr double kFairSensor = 0.4;
-constexpr double kShortLog = 500.0;   // rows for each row of T
-constexpr double kPriorZero = 1e-9;   // where a prior would be -∞
-constexpr double kSameSensor = 1e-9;  // difference of probabilities
+constexpr double kShortLog = 500.0;  // rows for each row of T
 constexpr double kSameTransition = 1e-6;
 constexpr double kSwapFall = 2.0;       // of a log-likelihood: a swap that makes no difference
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
@@ -45,34 +47,6 @@ void flag_row(const Pomdp& model, std::size_t row, const char* reason,
   const auto index = static_cast<int>(row);
   estimate.flagged.push_back(
       {Action{index / model.num_states()}, State{index % model.num_states()}, reason});
-}
-
-// What was climbed: the log-likelihood, with a prior its sum with prior · Σ log T.
-LikelihoodFunction objective_of(const LikelihoodFunction& likelihood, double prior,
-                                const TransitionModel& climbed) {
-  if (prior == 0.0) return likelihood;
-  std::vector<char> structural;  // known to be 0
-  for (const double value : climbed.values()) structural.push_back(value == 0.0);
-  return [&likelihood, prior, structural](const TransitionModel& at, const PassOptions& options) {
-    LikelihoodPass pass = likelihood(at, options);
-    for (std::size_t i = 0; i < pass.score.size(); ++i) {
-      if (structural[i] != 0) continue;
-      const double value = std::max(at.values()[i], kPriorZero);  // profiles go to the bounds
-      pass.log_likelihood += prior * std::log(value);
-      pass.score[i] += prior / value;
-      pass.counts[i] += prior;
-    }
-    return pass;
-  };
-}
-
-bool same_sensors(const ObservationModel& sensors, State one, State other) {
-  for (Action a{0}; a < sensors.num_actions(); ++a) {
-    for (Observation o{0}; o < sensors.num_observations(); ++o) {
-      if (std::abs(sensors(a, one, o) - sensors(a, other, o)) > kSameSensor) return false;
-    }
-  }
-  return true;
 }
 
 TransitionModel with_swapped_states(const TransitionModel& transition, State one, State other) {
@@ -137,11 +111,15 @@ void judge_without_information(const TransitionModel& at, const Pomdp& model, bo
   }
 }
 
-// Error bars at a maximum, and flags of the rows that are not determined.
-void judge_summit(const detail::Summit& summit, const detail::ErrorContext& context,
-                  const std::string& not_identified, const Pomdp& model, bool regions,
+// Error bars at a maximum, and flags of the rows that are not determined. With many coordinates the
+// summit has no information; `squared` is then the likelihood with squared weights, if there are.
+void judge_summit(const detail::Summit& summit, const LikelihoodFunction& squared,
+                  const detail::ErrorContext& context, const Pomdp& model, bool regions,
                   TransitionEstimate& estimate) {
-  JointErrors errors = detail::likelihood_errors(summit, context, estimate.passes);
+  const std::string& not_identified = context.not_identified;
+  JointErrors errors = summit.information.size() > 0
+                           ? detail::likelihood_errors(summit, context, estimate.passes)
+                           : detail::many_state_errors(summit, squared, context, estimate.passes);
   if (!not_identified.empty()) {
     std::fill(errors.determined.begin(), errors.determined.end(), 0);
   }
@@ -157,38 +135,48 @@ void judge_summit(const detail::Summit& summit, const detail::ErrorContext& cont
   if (regions) add_regions(errors, summit.at.values(), estimate);
 }
 
-// Flags the rows that are not determined, and adds error bars.
-void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pomdp& model,
-                const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
-  Maximum maximum{objective_of(rows.likelihood, options.climb.prior, at), at, {}};
-  maximum.pass = maximum.objective(at, {});
-  ObservedInformation information = observed_information(maximum.objective, at, maximum.pass);
-  estimate.passes += information.passes + 1;
-  detail::ErrorContext context;
+// False where there is none.
+bool dense_information(const LikelihoodRows& rows, const Maximum& maximum, double imaginary,
+                       ObservedInformation& information, detail::ErrorContext& context) {
+  information = observed_information(maximum.objective, maximum.at, maximum.pass, imaginary);
   if (rows.squared) {
     const ObservedInformation squared =
-        observed_information(rows.squared, at, rows.squared(at, {}));
-    estimate.passes += squared.passes + 1;
+        observed_information(rows.squared, maximum.at, rows.squared(maximum.at, {}));
+    information.passes += squared.passes + 1;
     context.spread = squared.matrix;
   }
   const bool finite = information.matrix.allFinite() && context.spread.allFinite();
-  const bool missing =
-      information.matrix.size() == 0 || (rows.squared && context.spread.size() == 0);
-  if (!finite || missing)
-    return judge_without_information(at, model, information.too_large, estimate);
-  const double imaginary = options.climb.prior * model.num_states();
+  return finite && information.matrix.size() > 0 && (!rows.squared || context.spread.size() > 0);
+}
+
+// Flags the rows that are not determined, and adds error bars.
+void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pomdp& model,
+                const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
+  Maximum maximum{detail::with_prior(rows.likelihood, options.climb.prior, at), at, {}};
+  maximum.pass = maximum.objective(at, {});
+  const double imaginary = options.climb.prior * model.num_states();  // in each row
+  const double all_imaginary = imaginary * static_cast<double>(estimate.visits.size());
+  ++estimate.passes;
+  detail::ErrorContext context;
+  const bool many = detail::has_many_coordinates(at);
+  ObservedInformation information;
+  const bool known = many || dense_information(rows, maximum, all_imaginary, information, context);
+  estimate.passes += information.passes;
+  if (!known) return judge_without_information(at, model, information.too_large, estimate);
   for (const double visits : estimate.visits) context.visits.push_back(visits + imaginary);
   context.rows = static_cast<double>(rows.rows);
   context.revealing = !has_blind_sensor(model);
-  const std::string not_identified =
-      why_not_identified(maximum, model, options.structure, estimate.passes);
-  const detail::Summit summit =
-      detail::make_summit(maximum.objective, at, maximum.pass, std::move(information.matrix));
+  context.penalised = imaginary > 0.0;
+  context.prior = options.climb.prior;
+  context.not_identified = why_not_identified(maximum, model, options.structure, estimate.passes);
+  const detail::Summit summit = many ? detail::make_summit(maximum.objective, at, maximum.pass)
+                                     : detail::make_summit(maximum.objective, at, maximum.pass,
+                                                           std::move(information.matrix));
   // Imaginary visits are not made up by the sensors' noise.
   if (imaginary == 0.0) {
     context.made_up = detail::made_up_rows(summit, estimate.visits, context.rows, estimate.passes);
   }
-  judge_summit(summit, context, not_identified, model, options.regions, estimate);
+  judge_summit(summit, rows.squared, context, model, options.regions, estimate);
 }
 
 void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,

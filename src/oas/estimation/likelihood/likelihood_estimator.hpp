@@ -73,7 +73,8 @@ struct LikelihoodRows {
 
 /// Observed information of the free coordinates of `at`, whose pass it is; see estimate_likelihood.
 /// Empty when there are too few rows, or too many coordinates to be stored. In models with many
-/// entries those at 0, and rows that were never left, have a diagonal only.
+/// entries those at 0, and rows that were never left, have a diagonal only. `imaginary` of the
+/// expected transitions are a prior's and cost no work.
 struct ObservedInformation {
   Matrix matrix;  ///< A S (S-1) square; coordinates: detail::FreeCoordinates(at)
   bool by_batches = false;
@@ -82,6 +83,7 @@ struct ObservedInformation {
 };
 [[nodiscard]] ObservedInformation observed_information(const LikelihoodFunction& likelihood,
                                                        const TransitionModel& at,
-                                                       const LikelihoodPass& pass);
+                                                       const LikelihoodPass& pass,
+                                                       double imaginary = 0.0);
 
 }  // namespace oas

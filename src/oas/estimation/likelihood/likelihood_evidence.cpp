@@ -1,10 +1,13 @@
-#include "oas/counts/pair_folder.hpp"
+#include <numeric>
+
+#include "oas/core/team.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
+#include "oas/estimation/likelihood/detail/start_moments.hpp"
+#include "oas/estimation/likelihood/detail/team_rows.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/estimation/likelihood/weighted_likelihood.hpp"
 #include "oas/estimation/moments/detail/moment_rules.hpp"
-#include "oas/estimation/moments/detail/soft_moments.hpp"
 #include "oas/estimation/sensors/detail/sensor_check.hpp"
 #include "oas/estimation/sensors/uncertain_sensors.hpp"
 
@@ -13,101 +16,6 @@ namespace oas::detail {
 namespace {
 
 constexpr int kPlainPasses = 20'000;  // plain expectation-maximisation may need thousands
-
-// The moments at which a climb starts, and the model it is judged by. Weighted where rows have
-// propensities, and good enough where they have none.
-class StartMoments {
- public:
-  virtual ~StartMoments() = default;
-  [[nodiscard]] virtual std::unique_ptr<StartMoments> clone() const = 0;
-  virtual void start_run(const RunStart& start) = 0;
-  virtual void add(const RowBlock& rows) = 0;
-  virtual void merge(const StartMoments& other) = 0;
-  virtual void save(ByteWriter& out) const = 0;
-  virtual void load(ByteReader& in) = 0;
-  [[nodiscard]] virtual Pomdp judge() const = 0;
-  [[nodiscard]] virtual std::optional<TransitionModel> estimate(const Pomdp& judge) const = 0;
-};
-
-class FiniteStart final : public StartMoments {
- public:
-  FiniteStart(const Pomdp& model, const FoldOptions& fold, std::int64_t first_run) : model_(model) {
-    if (has_blind_sensor(model)) return;
-    inverses_ = std::make_shared<const LeftInverses>(model);
-    folder_.emplace(*inverses_, model.timing(), fold, first_run);
-  }
-  [[nodiscard]] std::unique_ptr<StartMoments> clone() const override {
-    return std::make_unique<FiniteStart>(*this);
-  }
-  void start_run(const RunStart& start) override {
-    if (folder_) folder_->start_run(start);
-  }
-  void add(const RowBlock& rows) override {
-    if (folder_) folder_->add(rows.actions, rows.observations, rows.propensities);
-  }
-  void merge(const StartMoments& other) override {
-    if (folder_) folder_->merge(*static_cast<const FiniteStart&>(other).folder_);
-  }
-  void save(ByteWriter& out) const override {
-    if (folder_) folder_->save(out);
-  }
-  void load(ByteReader& in) override {
-    if (folder_) folder_->load(in);
-  }
-  [[nodiscard]] Pomdp judge() const override { return model_; }
-  [[nodiscard]] std::optional<TransitionModel> estimate(const Pomdp& judge) const override {
-    if (!folder_) return {};
-    MomentSeries series = folder_->so_far();
-    series.forget(folder_->options().forgetting);
-    if (series.batches.empty()) return {};
-    return estimate_oas(series, *inverses_, judge).transition;
-  }
-
- private:
-  Pomdp model_;
-  std::shared_ptr<const LeftInverses> inverses_;
-  std::optional<PairFolder> folder_;  // none: some sensor is blind
-};
-
-class SoftStart final : public StartMoments {
- public:
-  SoftStart(const ContinuousPomdp& model, const FoldOptions& fold, std::size_t memory,
-            std::int64_t first_run)
-      : chain_(model.chain()) {
-    if (SoftMoments::fits(model)) moments_.emplace(model, fold, memory, first_run);
-  }
-  [[nodiscard]] std::unique_ptr<StartMoments> clone() const override {
-    return std::make_unique<SoftStart>(*this);
-  }
-  void start_run(const RunStart& start) override {
-    if (moments_) moments_->start_run(start);
-  }
-  void add(const RowBlock& rows) override {
-    if (moments_) moments_->add(rows);
-  }
-  void merge(const StartMoments& other) override {
-    if (moments_) moments_->merge(*static_cast<const SoftStart&>(other).moments_);
-  }
-  void save(ByteWriter& out) const override {
-    if (moments_) moments_->save(out);
-  }
-  void load(ByteReader& in) override {
-    if (moments_) moments_->load(in);
-  }
-  // Without moments nothing is known of the sensors; one observation is what is surely too bad.
-  [[nodiscard]] Pomdp judge() const override { return moments_ ? moments_->soft_model() : chain_; }
-  [[nodiscard]] std::optional<TransitionModel> estimate(const Pomdp& judge) const override {
-    if (!moments_ || has_blind_sensor(judge)) return {};
-    const LeftInverses inverses(judge);
-    const MomentSeries series = moments_->series(inverses);
-    if (series.batches.empty()) return {};
-    return estimate_oas(series, inverses, judge).transition;
-  }
-
- private:
-  Pomdp chain_;
-  std::optional<SoftMoments> moments_;  // none: too many symbols
-};
 
 // Keeps the rows, or reads their source again.
 class LikelihoodBody final : public EvidenceBody {
@@ -119,16 +27,15 @@ class LikelihoodBody final : public EvidenceBody {
         model_(opened(given_, options)),
         options_(options),
         refine_(refine),
-        rows_(std::visit([&](const auto& any) { return RowLikelihood(any, options.memory_limit); },
-                         *model_)) {
+        rows_(no_rows()) {
     const auto* finite = std::get_if<Pomdp>(model_.get());
     if (finite == nullptr) {
       const auto& continuous = std::get<ContinuousPomdp>(*model_);
       fold_ = fold_options(info, continuous.chain(), options);
-      start_ = std::make_unique<SoftStart>(continuous, fold_, options.memory_limit, first_run);
+      start_ = soft_start(continuous, fold_, options.memory_limit, first_run);
     } else if (refine) {
       fold_ = fold_options(info, *finite, options);
-      start_ = std::make_unique<FiniteStart>(*finite, fold_, first_run);
+      start_ = finite_start(*finite, fold_, first_run);
     }
   }
   LikelihoodBody(const LikelihoodBody& other)
@@ -141,7 +48,8 @@ class LikelihoodBody final : public EvidenceBody {
         fold_(other.fold_),
         rows_(other.rows_),
         runs_(other.runs_),
-        start_(other.start_ ? other.start_->clone() : nullptr) {}
+        start_(other.start_ ? other.start_->clone() : nullptr),
+        team_rows_(other.team_rows_) {}
 
   [[nodiscard]] std::unique_ptr<EvidenceBody> clone() const override {
     return std::make_unique<LikelihoodBody>(*this);
@@ -157,12 +65,16 @@ class LikelihoodBody final : public EvidenceBody {
     rows_.add(rows);
     add_to_moments(rows);
   }
-  void read(RowSource& source, std::int64_t /*first_run*/, Parallelism /*parallelism*/) override {
-    rows_.read(source, [&](const RowBlock& block) {
-      by_runs(
-          block, [&](const RunStart& start) { start_run_of_moments(start); },
-          [&](const RowBlock& rows) { add_to_moments(rows); });
-    });
+  void read(RowSource& source, std::int64_t first_run, Parallelism parallelism) override {
+    if (parallelism.team != nullptr && source.cannot_rewind().empty()) {
+      read_together(source, first_run, parallelism);
+    } else if (parallelism.team == nullptr || parallelism.team->leads()) {
+      rows_.read(source, moments_of_blocks());
+    }
+  }
+  [[nodiscard]] std::string hinders_team() const override;
+  void help(const std::string& order, Parallelism parallelism) override {
+    if (team_rows_) team_rows_->help(order, parallelism);
   }
   void merge(const EvidenceBody& other) override {
     const auto& likelihood = static_cast<const LikelihoodBody&>(other);
@@ -204,6 +116,27 @@ class LikelihoodBody final : public EvidenceBody {
     if (finite == nullptr || !options.uncertain_sensors) return model;
     return std::make_shared<const AnyModel>(UncertainSensors::opened(*finite));
   }
+  [[nodiscard]] RowLikelihood::Block moments_of_blocks() {
+    return [this](const RowBlock& block) {
+      by_runs(
+          block, [&](const RunStart& start) { start_run_of_moments(start); },
+          [&](const RowBlock& rows) { add_to_moments(rows); });
+    };
+  }
+  [[nodiscard]] RowLikelihood no_rows() const {
+    return std::visit([&](const auto& any) { return RowLikelihood(any, options_.memory_limit); },
+                      *model_);
+  }
+  void read_together(RowSource& source, std::int64_t first_run, Parallelism parallelism);
+  [[nodiscard]] std::vector<std::int64_t> count(RowSource& source, std::span<const RowPart> parts,
+                                                std::int64_t first_run, Parallelism parallelism);
+  void save_counts(ByteWriter& out) const;
+  void add_counts(ByteReader& in, std::int64_t first_run);
+  [[nodiscard]] std::vector<std::int64_t> count_together(RowSource& source,
+                                                         std::span<const RowPart> parts,
+                                                         std::int64_t first_run,
+                                                         Parallelism parallelism);
+
   void start_run_of_moments(const RunStart& start) {
     if (start_) start_->start_run(start);
     ++runs_;
@@ -229,7 +162,117 @@ class LikelihoodBody final : public EvidenceBody {
   std::int64_t runs_ = 0;
   std::unique_ptr<StartMoments> start_;  // none: starts at uniform
   std::vector<double> ones_;
+  std::shared_ptr<const TeamRows> team_rows_;  // null: no team
 };
+
+std::string LikelihoodBody::hinders_team() const {
+  if (options_.forgetting.active()) return "ages of rows are known in order only";
+  const auto* const continuous = std::get_if<ContinuousPomdp>(model_.get());
+  if (continuous == nullptr || continuous->has_sensors()) return {};
+  return "it starts at mean features that come from the first rows";
+}
+
+// Everything but the rows.
+void LikelihoodBody::save_counts(ByteWriter& out) const {
+  rows_.save_counts(out);
+  out.put(runs_);
+  if (start_) start_->save(out);
+}
+
+void LikelihoodBody::add_counts(ByteReader& in, std::int64_t first_run) {
+  rows_.add_counts(in);
+  runs_ += in.get<std::int64_t>();
+  if (!start_) return;
+  LikelihoodBody more(info_, *given_, options_, refine_, first_run);
+  more.start_->load(in);
+  start_->merge(*more.start_);
+}
+
+// The rows of each part; without parts, of the source.
+std::vector<std::int64_t> LikelihoodBody::count(RowSource& source, std::span<const RowPart> parts,
+                                                std::int64_t first_run, Parallelism parallelism) {
+  if (parts.empty()) {
+    rows_.count(source, moments_of_blocks());
+    return {rows_.num_rows()};
+  }
+  std::vector<std::int64_t> rows;
+  const std::size_t at_once = num_threads(parallelism);
+  for (std::size_t first = 0; first < parts.size(); first += at_once) {
+    std::vector<std::string> counted(std::min(at_once, parts.size() - first));
+    rows.resize(first + counted.size());
+    parallel_for(counted.size(), parallelism, [&](std::size_t i) {
+      const RowPart& part = parts[first + i];
+      LikelihoodBody body(info_, *given_, options_, refine_, first_run + part.first_run);
+      rows[first + i] = body.count(*part.rows, {}, 0, {1}).front();
+      ByteWriter out;
+      body.save_counts(out);
+      counted[i] = out.take();
+    });
+    for (const std::string& bytes : counted) {
+      ByteReader in(bytes);
+      add_counts(in, first_run);
+    }
+  }
+  return rows;
+}
+
+// The same on all ranks of a team, which all get to know it; what else was counted is left with
+// rank 0.
+std::vector<std::int64_t> LikelihoodBody::count_together(RowSource& source,
+                                                         std::span<const RowPart> parts,
+                                                         std::int64_t first_run,
+                                                         Parallelism parallelism) {
+  Team& team = *parallelism.team;
+  std::vector<std::int64_t> sizes;
+  for (const RowPart& part : parts) sizes.push_back(part.size);
+  const Stretch own = share_of(sizes, team.rank(), team.size());
+  std::vector<std::int64_t> rows;
+  gather(
+      team,
+      [&] {
+        if (parts.empty() ? !team.leads() : own.size() == 0) return std::string();
+        const std::int64_t first = first_run + (parts.empty() ? 0 : parts[own.first].first_run);
+        LikelihoodBody share(info_, *given_, options_, refine_, first);
+        ByteWriter out;
+        out.put_all(
+            share.count(source, parts.subspan(own.first, own.size()), first_run, parallelism));
+        share.save_counts(out);
+        return out.take();
+      },
+      [&](const std::string& bytes) {
+        if (bytes.empty()) return;
+        ByteReader in(bytes);
+        const auto more = in.get_all<std::int64_t>();
+        rows.insert(rows.end(), more.begin(), more.end());
+        add_counts(in, first_run);
+      });
+  if (!team.leads()) return ByteReader(team.order()).get_all<std::int64_t>();
+  ByteWriter out;
+  out.put_all(rows);
+  team.give_order(out.take());
+  return rows;
+}
+
+// Rows are counted first, since windows are cut by their number; then each rank reads its own.
+void LikelihoodBody::read_together(RowSource& source, std::int64_t first_run,
+                                   Parallelism parallelism) {
+  Team& team = *parallelism.team;
+  std::vector<RowPart> parts = source.parts(parallelism);
+  const std::vector<std::int64_t> counts = count_together(source, parts, first_run, parallelism);
+  const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (num_windows(static_cast<std::size_t>(rows)) == 1) {
+    if (!team.leads()) return;
+    source.rewind();
+    rows_ = no_rows();
+    return rows_.read(source, {});
+  }
+  std::vector<std::shared_ptr<RowSource>> sources;
+  for (RowPart& part : parts) sources.push_back(std::move(part.rows));
+  if (sources.empty()) sources.push_back({std::shared_ptr<void>(), &source});  // not owned
+  for (const auto& each : sources) each->use({parallelism.threads});
+  team_rows_ = std::make_shared<const TeamRows>(team, no_rows(), rows, sources, counts);
+  if (team.leads()) rows_.share(source, team_rows_);
+}
 
 LikelihoodEstimatorOptions LikelihoodBody::settings(const EstimateOptions& options) const {
   LikelihoodEstimatorOptions settings;
@@ -240,6 +283,8 @@ LikelihoodEstimatorOptions LikelihoodBody::settings(const EstimateOptions& optio
   settings.climb.accelerate = refine_;
   settings.climb.prior = options.prior;
   if (!refine_) settings.climb.max_passes = kPlainPasses;
+  if (options.max_passes) settings.climb.max_passes = *options.max_passes;
+  if (options.max_seconds) settings.climb.max_seconds = *options.max_seconds;
   settings.structure = options.structure;
   settings.validate();
   return settings;

@@ -104,6 +104,7 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
                                                         : rows.emission_.values;
   tables_ = {rows.num_states_, rows.stride_, transition_.data(), transposed_.data(),
              emission.data()};
+  if (detail::reads_quads(rows.num_states_)) list_quads();
   cut();
   if (options.batches > 0) {
     std::size_t steps = 0;
@@ -421,15 +422,7 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
     }
   }
   if (options_.emissions) collect_emissions(pass);
-  for (const std::size_t row : options_.never_left) {
-    const auto clear = [&](std::vector<double>& scores) {
-      for (std::size_t first = row * n; first < scores.size(); first += actions * n * n) {
-        std::fill_n(scores.begin() + static_cast<std::ptrdiff_t>(first), n, 0.0);
-      }
-    };
-    clear(pass.score);
-    clear(pass.batch_scores);
-  }
+  clear_unwanted(pass);
   const auto values = transition_model_.values();
   for (std::size_t i = 0; i < values.size(); ++i) pass.counts[i] = values[i] * pass.score[i];
   return pass;

@@ -54,6 +54,27 @@ bool LikelihoodPassRunner::look_around() {
   return true;
 }
 
+// As run_block() has it when no seam disagrees.
+std::vector<double> LikelihoodPassRunner::guess_last_belief() {
+  if (blocks_.empty() || seams_.empty()) return {};
+  choose_burn_in();
+  if (burn_in_ == kNever) return {};
+  const std::size_t last = blocks_.size() - 1;
+  const Block& block = blocks_[last];
+  Workspace& work = workspace();
+  work.before = block.has_previous ? burn_in_ : 0;
+  work.load(*this, block.row - work.before, work.before + block.steps);
+  ScaledProduct ignored;
+  if (block.exact_start) {
+    std::copy(options_.first_belief.begin(), options_.first_belief.end(), work.states.data());
+  } else if (!first_state(block, work, ignored)) {
+    return {};
+  }
+  if (!advance(work.part(work.before, block.steps), work.states.data())) return {};
+  const double* const end = work.states.data() + block.steps * stride_;
+  return {end, end + rows_.num_states_};
+}
+
 // How long a burn-in must be is found at some seams: the shortest that agrees with one over a
 // whole block, doubled.
 void LikelihoodPassRunner::choose_burn_in() {

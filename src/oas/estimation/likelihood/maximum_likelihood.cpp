@@ -4,6 +4,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/likelihood/detail/likelihood_climb.hpp"
+#include "oas/estimation/likelihood/detail/root_climb.hpp"
 
 namespace oas {
 
@@ -17,6 +18,8 @@ const char* name(LikelihoodStatus status) {
       return "converged";
     case LikelihoodStatus::pass_limit:
       return "stopped at the limit of passes";
+    case LikelihoodStatus::time_limit:
+      return "stopped at the limit of time";
     case LikelihoodStatus::impossible:
       return "impossible under the start model";
   }
@@ -31,6 +34,7 @@ void LikelihoodOptions::validate() const {
   OAS_REQUIRE(tolerance > 0.0 && std::isfinite(tolerance), "tolerance is {}; it must be positive",
               tolerance);
   OAS_REQUIRE(max_passes >= 1, "max_passes is {}; at least 1 is needed", max_passes);
+  OAS_REQUIRE(max_seconds > 0.0, "max_seconds is {}; it must be positive", max_seconds);
 }
 
 std::string LikelihoodEstimate::brief() const {
@@ -43,6 +47,9 @@ LikelihoodEstimate maximize_likelihood(const LikelihoodFunction& likelihood,
                                        const TransitionModel& start,
                                        const LikelihoodOptions& options) {
   options.validate();
+  if (options.accelerate && detail::has_many_coordinates(start)) {
+    return detail::RootClimb(likelihood, options).run(start);
+  }
   return detail::LikelihoodClimb(likelihood, options).run(start);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "oas/core/parallel.hpp"
@@ -18,7 +19,9 @@ struct LikelihoodOptions {
   /// this. In units of standard errors the estimate is then within about √(2 · tolerance) of the
   /// maximum.
   double tolerance = 1e-4;
-  int max_passes = 1000;   ///< over the rows
+  int max_passes = 1000;  ///< over the rows
+  /// A climb that has taken so long ends where it is. What it found then depends on the machine.
+  double max_seconds = std::numeric_limits<double>::infinity();
   bool accelerate = true;  ///< false: plain expectation-maximisation
 
   /// Throws InvalidArgument naming the field and the value.
@@ -29,6 +32,7 @@ enum class LikelihoodStatus {
   not_run,
   converged,
   pass_limit,  ///< max_passes was not enough; the estimate is the best met
+  time_limit,  ///< max_seconds was not enough; the same
   impossible,  ///< the rows cannot happen under the start model; the estimate is the start
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -18,6 +19,11 @@
 #include "oas/model/row_source.hpp"
 
 namespace oas {
+
+namespace detail {
+class RowWindows;
+class TeamRows;
+}  // namespace detail
 
 /// Why a row that has probability 0 under a transition model without zeros cannot happen.
 inline constexpr std::string_view kAnyTransition = "whatever the dynamics: the start rules it out";
@@ -50,6 +56,15 @@ class RowLikelihood {
   /// The rows of another one follow; both in memory.
   void append(const RowLikelihood& other);
 
+  /// The same as read(), but only counts the rows.
+  void count(RowSource& source, const Block& also);
+  /// Counts as bytes, and of rows that follow.
+  void save_counts(ByteWriter& out) const;
+  void add_counts(ByteReader& in);
+  /// Counts become rows: those of `source`, on rank 0 of a team that passes them.
+  void share(RowSource& source, std::shared_ptr<const detail::TeamRows> team_rows);
+  [[nodiscard]] std::int64_t num_rows() const { return rows_; }
+
   [[nodiscard]] bool in_memory() const { return in_memory_; }
   /// Where the rows were read, if they were.
   [[nodiscard]] RowSource* source() const { return source_; }
@@ -66,9 +81,10 @@ class RowLikelihood {
   void require_possible(const TransitionModel& transition, std::string_view why,
                         Parallelism parallelism) const;
 
-  /// Every row in order, with how its run starts where it starts one, else null; real-valued
-  /// observations are kMissing.
-  void visit_rows(const std::function<void(Action, Observation, const RunStart*)>& receive) const;
+  /// Every row in order, or the first `most` of them, with how its run starts where it starts one,
+  /// else null; real-valued observations are kMissing.
+  void visit_rows(const std::function<void(Action, Observation, const RunStart*)>& receive,
+                  std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
 
   [[nodiscard]] RunLengths run_lengths() const;
 
@@ -81,21 +97,19 @@ class RowLikelihood {
   void load(ByteReader& in);
 
  private:
-  struct Window;
-  class Windows;
-  class StoredWindows;
-  class ReadWindows;
+  friend class detail::TeamRows;
 
   RowLikelihood(TransitionLikelihood likelihood, std::size_t memory_limit);
 
-  // Calls receive(rows, row, start) for every row, row `row` of `rows`.
+  // Calls receive(rows, row, start) for every row, row `row` of `rows`, until it returns false.
   template <class Receive>
   void visit(const Receive& receive) const;
   // Rows first, first + 1, … of the last block of a source, if there is one.
   void add(const RowBlock& rows, const RowSource* from, std::size_t first);
   void append_row(const RowBlock& rows, std::size_t t);
   void end_run();
-  [[nodiscard]] std::unique_ptr<Windows> windows() const;
+  void read_blocks(RowSource& source, const Block& also);
+  [[nodiscard]] std::unique_ptr<detail::RowWindows> windows() const;
   [[nodiscard]] std::int64_t rows_behind(std::int64_t done, const Forgetting& forgetting) const;
 
   std::size_t memory_limit_;
@@ -115,7 +129,8 @@ class RowLikelihood {
   std::int64_t run_rows_ = 0;              // and rows behind it
   bool new_run_ = true;
   RunStart next_start_;
-  std::optional<Action> last_;  // of the row before, in the same run
+  std::optional<Action> last_;                         // of the row before, in the same run
+  std::shared_ptr<const detail::TeamRows> team_rows_;  // null: no team
 };
 
 }  // namespace oas

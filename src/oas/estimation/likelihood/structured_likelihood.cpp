@@ -1,6 +1,7 @@
 #include "oas/estimation/likelihood/structured_likelihood.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -59,13 +60,33 @@ std::vector<std::size_t> followers(const TransitionStructure& structure,
   return rows;
 }
 
+// Known zeros of T from those of the structure and of R.
+std::shared_ptr<const std::vector<char>> joined(const TransitionStructure& structure,
+                                                std::vector<char> zeros,
+                                                const std::vector<char>& reduced) {
+  const auto n = static_cast<std::size_t>(structure.num_states());
+  for (std::size_t i = 0; i < zeros.size(); ++i) {
+    if (structure.is_free(i) && reduced[structure.leader(i / n) * n + i % n] != 0) zeros[i] = 1;
+  }
+  return std::make_shared<const std::vector<char>>(std::move(zeros));
+}
+
 }  // namespace
 
 LikelihoodFunction reduced_likelihood(const TransitionStructure& structure,
                                       LikelihoodFunction likelihood) {
-  return [&structure, likelihood = std::move(likelihood)](const TransitionModel& reduced,
-                                                          const PassOptions& options) {
+  std::vector<char> zeros;
+  const auto n = static_cast<std::size_t>(structure.num_states());
+  const std::size_t rows = n * static_cast<std::size_t>(structure.num_actions());
+  for (std::size_t i = 0; i < rows * n; ++i) {
+    zeros.push_back(!structure.is_free(i) && structure.fixed_value(i) == 0.0);
+  }
+  return [&structure, likelihood = std::move(likelihood),
+          known = std::make_shared<const std::vector<char>>(std::move(zeros))](
+             const TransitionModel& reduced, const PassOptions& options) {
     PassOptions with = options;
+    with.known_zeros =
+        options.known_zeros ? joined(structure, *known, *options.known_zeros) : known;
     with.never_left = followers(structure, options.never_left);
     return reduced_pass(structure, likelihood(structure.expand(reduced), with), reduced);
   };

@@ -247,6 +247,9 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
     OAS_REQUIRE(row < static_cast<std::size_t>(num_states_ * num_actions_),
                 "never_left names row {} of {}", row, num_states_ * num_actions_);
   }
+  OAS_REQUIRE(!options.known_zeros || options.known_zeros->size() == transition.values().size(),
+              "known_zeros has {} entries for {}", options.known_zeros->size(),
+              transition.values().size());
   const std::size_t end_row = std::min(options.end_row, rows());
   OAS_REQUIRE(options.first_row <= end_row, "rows {} to {} of {}", options.first_row,
               options.end_row, rows());
@@ -267,6 +270,11 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
               options.sensors->num_actions(), options.sensors->num_states(),
               options.sensors->num_observations(), num_actions_, num_states_, num_observations_);
   return LikelihoodPassRunner(*this, transition, options, parallelism).run();
+}
+
+std::vector<double> TransitionLikelihood::guess_last_belief(const TransitionModel& transition,
+                                                            const PassOptions& options) const {
+  return LikelihoodPassRunner(*this, transition, options, {1}).guess_last_belief();
 }
 
 }  // namespace oas

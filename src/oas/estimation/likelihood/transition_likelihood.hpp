@@ -82,6 +82,10 @@ struct PassOptions {
   /// Rows of T, a·S + s, that were never left: the pass is of the log-likelihood of all rows and of
   /// that. Their scores and counts are 0. Ascending.
   std::vector<std::size_t> never_left;
+  /// [a][s][s']: entries that are known to be 0, as they are in T. Their scores are 0 then, and
+  /// with more than 16 states neither T nor scores cost work where there are only such. Null: none
+  /// are known; the score of an entry at 0 says whether it should leave it.
+  std::shared_ptr<const std::vector<char>> known_zeros;
 
   /// Rows first_row … end_row-1 alone; the end of all rows counts where it comes before.
   std::size_t first_row = 0;
@@ -195,6 +199,11 @@ class TransitionLikelihood {
   [[nodiscard]] LikelihoodPass pass(const TransitionModel& transition,
                                     const PassOptions& options = {},
                                     Parallelism parallelism = {}) const;
+  /// What LikelihoodPass::last_belief of that pass of a window will most likely be, to the bit,
+  /// whatever the first belief: at the price of a few blocks. Empty where the chain does not forget
+  /// within a block.
+  [[nodiscard]] std::vector<double> guess_last_belief(const TransitionModel& transition,
+                                                      const PassOptions& options) const;
 
  private:
   friend class LikelihoodPassRunner;

@@ -92,9 +92,13 @@ class SoftBody final : public EvidenceBody {
     require_propensities(rows, fold_, from);
     moments_.add(rows);
   }
-  // The first rows are those from which mean features are learned.
-  void read(RowSource& source, std::int64_t /*first_run*/, Parallelism /*parallelism*/) override {
-    take(source);
+  [[nodiscard]] std::string hinders_team() const override {
+    return model_.has_sensors() ? "" : "its mean features come from the first rows";
+  }
+  // Each part may keep as many rows as all of them; a team has a memory for each.
+  void read(RowSource& source, std::int64_t first_run, Parallelism parallelism) override {
+    if (parallelism.team == nullptr) return take(source);
+    EvidenceBody::read(source, first_run, parallelism);
   }
   void merge(const EvidenceBody& other) override {
     const auto& soft = static_cast<const SoftBody&>(other);

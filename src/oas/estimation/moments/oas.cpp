@@ -40,7 +40,7 @@ void solve_row(const PairMoments& total, int action, int state, std::span<double
   const double visits = row.sum();
   const double positive = row.cwiseMax(0.0).sum();
   estimate.visits.push_back(visits);
-  const double negative = positive - visits;
+  const double negative = std::max(0.0, positive - visits);  // not less, by rounding
   estimate.clipped.push_back(positive > 0.0 ? negative / (positive + negative) : 1.0);
   if (positive <= 0.0) {
     const bool unseen = estimate.pairs[static_cast<std::size_t>(action)] == 0;
@@ -90,23 +90,6 @@ void OasOptions::validate() const {
 
 namespace {
 
-// Mass of row `first/n` in some moments.
-double row_mass(const PairMoments& moments, std::size_t first) {
-  const auto begin = moments.sums.begin() + static_cast<std::ptrdiff_t>(first);
-  return std::accumulate(begin, begin + moments.num_states, 0.0);
-}
-
-// Pairs that started in a row: its share of the action's. Weights by propensities do not count.
-double pairs_behind(const PairMoments& total, std::size_t first) {
-  const auto n = static_cast<std::size_t>(total.num_states);
-  const std::size_t action = first / (n * n);
-  double positive = 0.0;
-  for (std::size_t row = action * n * n; row < (action + 1) * n * n; row += n) {
-    positive += std::max(row_mass(total, row), 0.0);
-  }
-  return static_cast<double>(total.pairs[action]) * row_mass(total, first) / positive;
-}
-
 // Contributions of the batches to the errors of a row, and what is behind them.
 struct RowSpread {
   Matrix factor;         // [s'] × batches
@@ -114,16 +97,17 @@ struct RowSpread {
 };
 
 RowSpread row_spread(const PairMoments& total, const std::vector<PairMoments>& batches,
-                     double effective_batches, std::size_t first) {
+                     double effective_batches, std::size_t row) {
   const auto n = static_cast<Eigen::Index>(total.num_states);
-  const double mass = row_mass(total, first);
+  const double mass = total.row_mass(row);
+  const std::size_t first = row * static_cast<std::size_t>(n);
   const double correction = std::sqrt(effective_batches / (effective_batches - 1.0));
   RowSpread spread;
   spread.factor.setZero(n, static_cast<Eigen::Index>(batches.size()));
   double squares = 0.0;
   double fourth = 0.0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
-    const double part = row_mass(batches[b], first);
+    const double part = batches[b].row_mass(row);
     auto column = spread.factor.col(static_cast<Eigen::Index>(b));
     for (Eigen::Index i = 0; i < n; ++i) {
       const std::size_t entry = first + static_cast<std::size_t>(i);
@@ -150,24 +134,19 @@ JointErrors moment_errors(const MomentSeries& series, std::span<const double> va
   const std::vector<PairMoments> batches = merged_batches(series);
   const auto n = static_cast<std::size_t>(total.num_states);
   const double count = std::min(series.effective_batches(), static_cast<double>(batches.size()));
-  const double share = count / static_cast<double>(batches.size());  // of weights by age
   errors.factor.setZero(static_cast<Eigen::Index>(total.sums.size()),
                         static_cast<Eigen::Index>(batches.size()));
   std::vector<double> visits;
   std::vector<double> degrees;
-  for (std::size_t first = 0; first < total.sums.size(); first += n) {
-    const double mass = row_mass(total, first);
-    errors.determined.push_back(mass > 0.0 ? 1 : 0);
-    visits.push_back(0.0);
+  for (std::size_t row = 0; row < total.squares.size(); ++row) {
+    visits.push_back(total.effective_visits(row));
+    errors.determined.push_back(visits.back() > 0.0 ? 1 : 0);
     degrees.push_back(1.0);
-    if (mass <= 0.0) continue;
-    const RowSpread spread = row_spread(total, batches, count, first);
-    errors.factor.middleRows(static_cast<Eigen::Index>(first), static_cast<Eigen::Index>(n)) =
+    if (visits.back() <= 0.0) continue;
+    const RowSpread spread = row_spread(total, batches, count, row);
+    errors.factor.middleRows(static_cast<Eigen::Index>(row * n), static_cast<Eigen::Index>(n)) =
         spread.factor;
     degrees.back() = spread.degrees;
-    visits.back() = share * pairs_behind(total, first);
-    // Weights that fade are worth (Σw)²/Σw² = 2 Σw rows.
-    if (!series.weights.empty()) visits.back() = std::min(visits.back(), 2.0 * mass);
   }
   errors.evidence = evidence_of_counts(errors, values, visits);
   // Where the spread is no larger than that of counts, it is not what the evidence rests on.
@@ -201,18 +180,19 @@ struct ReadingSquares {
   Vector of_sum;
 };
 
-// [a][s]: the standard deviation of the visits that noise of readings alone makes up, were the row
-// never left. Given the states, readings are independent, so that no chain is too slow for this.
+// [a][s]: the standard deviation of the visits that noise of readings in other states makes up.
+// Given the states, readings are independent, so that no chain is too slow for this. What noise
+// adds in the state itself weighs pairs that are there, in the entry as in the row.
 std::vector<double> made_up_visits(const PairMoments& total, const LeftInverses& inverses,
                                    const Pomdp& model) {
   const int n = total.num_states;
   const auto pairs = static_cast<double>(total.total_pairs());
-  Matrix visits(total.num_actions, n);
+  // Σw² over the visits of each row.
+  const Matrix visits = MatrixView(total.squares.data(), total.num_actions, n).cwiseMax(0.0);
   std::vector<ReadingSquares> squares;
   Matrix first = Matrix::Zero(n, n);  // mean over actions
   double second = 0.0;
   for (int a = 0; a < total.num_actions; ++a) {
-    visits.row(a) = total.matrix(a).rowwise().sum().cwiseMax(0.0).transpose();
     squares.emplace_back(inverses, model, Action{a});
     const double share = static_cast<double>(total.pairs[static_cast<std::size_t>(a)]) / pairs;
     first += share * squares.back().of_state;
@@ -223,11 +203,9 @@ std::vector<double> made_up_visits(const PairMoments& total, const LeftInverses&
   for (int a = 0; a < total.num_actions; ++a) {
     const Matrix& square =
         model.timing() == Timing::before ? squares[static_cast<std::size_t>(a)].of_state : first;
-    const auto count = static_cast<double>(total.pairs[static_cast<std::size_t>(a)]);
-    const double weight = count > 0.0 ? visits.row(a).sum() / count : 0.0;  // of a pair
     for (int s = 0; s < n; ++s) {
       const double others = visits.row(a).dot(square.col(s)) - visits(a, s) * square(s, s);
-      deviations.push_back(std::sqrt(std::max(weight * second * others, 0.0)));
+      deviations.push_back(std::sqrt(std::max(second * others, 0.0)));
     }
   }
   return deviations;
@@ -247,18 +225,21 @@ void flag_made_up_rows(const std::vector<double>& noise, TransitionEstimate& est
   }
 }
 
-void add_error_bars(const PairMoments& total, std::span<const double> values, JointErrors& errors,
-                    TransitionEstimate& estimate) {
+void add_error_bars(const PairMoments& total, std::span<const double> noise, JointErrors& errors,
+                    std::span<const double> values, TransitionEstimate& estimate) {
   const int num_states = total.num_states;
+  const auto n = static_cast<std::size_t>(num_states);
+  for (std::size_t i = 0; i < errors.evidence.size(); ++i) {
+    const double visits = estimate.visits[i / n];
+    if (visits > 0.0) errors.evidence[i].set_divisor_error(noise[i / n] / visits);
+  }
   for (const FlaggedRow& row : estimate.flagged) {
     errors.determined[static_cast<std::size_t>(row.action * num_states + row.state)] = 0;
   }
   set_error_bars(errors, values, estimate);
-  std::vector<double> visits;  // neither weights nor noise count for more
-  for (std::size_t first = 0; first < values.size();
-       first += static_cast<std::size_t>(num_states)) {
-    const double mass = row_mass(total, first);
-    visits.push_back(mass > 0.0 ? std::min(mass, pairs_behind(total, first)) : 0.0);
+  std::vector<double> visits;
+  for (std::size_t row = 0; row < total.squares.size(); ++row) {
+    visits.push_back(total.effective_visits(row));
   }
   for (const std::size_t row : drop_empty_rows(visits, errors, estimate)) {
     const auto index = static_cast<int>(row);
@@ -297,8 +278,9 @@ TransitionEstimate estimate_oas(const MomentSeries& series, const LeftInverses& 
   }
   JointErrors errors = moment_errors(series, values);
   if (errors.factor.size() > 0) {
-    flag_made_up_rows(made_up_visits(total, inverses, model), estimate);
-    add_error_bars(total, values, errors, estimate);
+    const std::vector<double> noise = made_up_visits(total, inverses, model);
+    flag_made_up_rows(noise, estimate);
+    add_error_bars(total, noise, errors, values, estimate);
     if (options.regions) add_regions(errors, values, estimate);
   }
   estimate.transition = TransitionModel(num_states, num_actions, std::move(values));

@@ -30,7 +30,8 @@ struct OasOptions {
 ///
 /// Errors by the delta method over the batches b of the series, with R = D(s,s')/D(s,·):
 /// se² = B/(B-1) Σ_b ((D_b(s,s') - R D_b(s,·)) / D(s,·))², which takes in the dependence between
-/// neighbouring pairs, but at least the T̂(1-T̂)/n of n pairs whose states had been seen. Intervals
+/// neighbouring pairs, but at least the T̂(1-T̂)/n of n pairs whose states had been seen, n being
+/// what the weights of the row's pairs are worth (PairMoments::effective_visits). Intervals
 /// are those of counts seen through noise (EntryEvidence), with Student's t for the degrees of
 /// freedom of the row: the batches that tell of it. Rows that were left less than
 /// twice are flagged, and those whose visits are less than 3.5 standard deviations of what noise

@@ -1,3 +1,6 @@
+#include "oas/core/checks.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/team.hpp"
 #include "oas/counts/weighted_pairs.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/moments/detail/moment_rules.hpp"
@@ -44,6 +47,13 @@ class WeightedBody final : public EvidenceBody {
                 source.cannot_rewind(), info_.name);
     EvidenceBody::read(source, first_run, parallelism);
     source_ = &source;
+    shared_ = parallelism.team != nullptr;
+  }
+  // Of the second reading; the order is what rank 0 knows from the first.
+  void help(const std::string& order, Parallelism parallelism) override {
+    ByteReader in(order);
+    marginals_.load(in);
+    static_cast<void>(second_reading_together(weights(), parallelism));
   }
   void merge(const EvidenceBody& other) override {
     const auto& weighted = static_cast<const WeightedBody&>(other);
@@ -67,20 +77,37 @@ class WeightedBody final : public EvidenceBody {
   void load(ByteReader& in) override {
     marginals_.load(in);
     rows_.load(in);
+    check_rows(rows_.all());
     first_run_ = in.get<std::int64_t>();
     runs_ = in.get<std::int64_t>();
   }
 
   [[nodiscard]] TransitionEstimate estimate(const EstimateOptions& options) const override {
-    WeightedPairs weights =
-        weighted_pairs(*model_, marginals_, !options_.actions_ignore_observations);
-    weights.fold.forgetting = options_.forgetting;
-    MomentSeries series = second_reading(weights, options.parallelism);
+    const WeightedPairs weighted = weights();
+    MomentSeries series = second_reading(weighted, options.parallelism);
     series.forget(options_.forgetting);
-    return estimate_moments(info_.name, series, weights.inverses, *model_, weights.fold, options);
+    return estimate_moments(info_.name, series, weighted.inverses, *model_, weighted.fold, options);
   }
 
  private:
+  // Saved rows may be forged.
+  void check_rows(const RowBlock& rows) const {
+    for (const Action action : rows.actions) check_action(action, model_->num_actions());
+    for (const Observation seen : rows.observations) {
+      check_observation(seen, model_->num_observations());
+    }
+    for (const RunStart& start : rows.starts) {
+      OAS_REQUIRE(start.fits(model_->num_states()), "a saved run starts in a state that is none");
+    }
+  }
+
+  [[nodiscard]] WeightedPairs weights() const {
+    WeightedPairs weighted =
+        weighted_pairs(*model_, marginals_, !options_.actions_ignore_observations);
+    weighted.fold.forgetting = options_.forgetting;
+    return weighted;
+  }
+
   static void fold(RowSource& source, PairFolder& folder) {
     for (RowBlock block; source.next(block);) {
       require_propensities(block, folder.options(), &source);
@@ -96,12 +123,24 @@ class WeightedBody final : public EvidenceBody {
       return all.finish();
     }
     source_->rewind();
+    if (shared_) {
+      ByteWriter order;
+      marginals_.save(order);
+      parallelism.team->give_order(order.take());
+      return second_reading_together(weights, parallelism);
+    }
     std::vector<RowPart> parts;
     if (!weights.fold.forgetting.active()) parts = source_->parts(parallelism);
     if (parts.empty()) {
       fold(*source_, all);
-      return all.finish();
+    } else {
+      fold(parts, weights, parallelism, all);
     }
+    return all.finish();
+  }
+
+  void fold(std::span<const RowPart> parts, const WeightedPairs& weights, Parallelism parallelism,
+            PairFolder& all) const {
     std::vector<std::optional<PairFolder>> folders(parts.size());
     parallel_for(parts.size(), parallelism, [&](std::size_t i) {
       folders[i].emplace(weights.inverses, model_->timing(), weights.fold,
@@ -109,6 +148,38 @@ class WeightedBody final : public EvidenceBody {
       fold(*parts[i].rows, *folders[i]);
     });
     for (const auto& folder : folders) all.merge(*folder);
+  }
+
+  [[nodiscard]] MomentSeries second_reading_together(const WeightedPairs& weights,
+                                                     Parallelism parallelism) const {
+    Team& team = *parallelism.team;
+    const std::vector<RowPart> parts = source_->parts(parallelism);
+    std::vector<std::int64_t> sizes;
+    for (const RowPart& part : parts) sizes.push_back(part.size);
+    const Stretch own = share_of(sizes, team.rank(), team.size());
+    PairFolder all(weights.inverses, model_->timing(), weights.fold, first_run_);
+    gather(
+        team,
+        [&] {
+          if (parts.empty() ? !team.leads() : own.size() == 0) return std::string();
+          PairFolder share(weights.inverses, model_->timing(), weights.fold,
+                           first_run_ + (parts.empty() ? 0 : parts[own.first].first_run));
+          if (parts.empty()) {
+            fold(*source_, share);
+          } else {
+            fold(std::span(parts).subspan(own.first, own.size()), weights, parallelism, share);
+          }
+          ByteWriter out;
+          share.save(out);
+          return out.take();
+        },
+        [&](const std::string& bytes) {
+          if (bytes.empty()) return;
+          PairFolder share(weights.inverses, model_->timing(), weights.fold, first_run_);
+          ByteReader in(bytes);
+          share.load(in);
+          all.merge(share);
+        });
     return all.finish();
   }
 
@@ -120,6 +191,7 @@ class WeightedBody final : public EvidenceBody {
   StoredRows rows_;
   RowSource* source_ = nullptr;  // in place of rows_
   std::int64_t runs_ = 0;
+  bool shared_ = false;  // the ranks of a team have read it
 };
 
 }  // namespace

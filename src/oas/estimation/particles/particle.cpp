@@ -1,13 +1,26 @@
 #include "oas/estimation/particles/particle.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
 #include "oas/sensors/revealing.hpp"
+#include "oas/sensors/same_sensors.hpp"
 
 namespace oas {
+
+namespace {
+
+// The level of a quantile of n particles beyond which one more draw lies no more often than asked:
+// the k-th of n has k/(n+1) below it.
+double outer_level(double level, double n) {
+  const double place = level * (n + 1.0);
+  return level < 0.5 ? std::max(std::floor(place), 1.0) / n : std::min(std::ceil(place), n) / n;
+}
+
+}  // namespace
 
 void ParticleEstimateOptions::validate() const {
   OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
@@ -78,27 +91,50 @@ TransitionEstimate ParticleEstimator::finish(double confidence) const {
   ParticlePosterior::Moments moments = posterior_.moments();
   const bool collapsed = posterior_.collapsed();
   if (!collapsed) {
-    estimate.standard_error = std::move(moments.deviation);
-    set_posterior_intervals([&](double level) { return posterior_.quantiles(level); }, estimate);
+    const double particles = posterior_.effective_size();
+    set_posterior_intervals(
+        [&](double level) { return posterior_.quantiles(outer_level(level, particles)); },
+        estimate);
   }
-  for (Action a{0}; a < model_.num_actions(); ++a) {
-    for (State s{0}; s < model_.num_states(); ++s) {
-      if (collapsed) {
-        estimate.flagged.push_back({a, s, "the particles have collapsed"});
-      } else if (pairs_[static_cast<std::size_t>(a)] == 0) {
-        estimate.flagged.push_back(
-            {a, s, "the action was never seen in a pair: this is the prior"});
-      } else if (visits_[static_cast<std::size_t>(a.value() * model_.num_states() + s.value())] <
-                 1.0) {
-        estimate.flagged.push_back({a, s, "it was left less than once: this is the prior"});
-      }
-    }
-  }
+  flag_rows(moments, estimate);
+  if (!collapsed) estimate.standard_error = std::move(moments.deviation);
   estimate.transition =
       TransitionModel(model_.num_states(), model_.num_actions(), std::move(moments.mean));
   estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
   add_warnings(estimate);
   return estimate;
+}
+
+void ParticleEstimator::flag_rows(const ParticlePosterior::Moments& moments,
+                                  TransitionEstimate& estimate) const {
+  const auto twins = first_same_sensors(model_.sensors());
+  const auto states = static_cast<std::size_t>(model_.num_states());
+  const double prior = options_.posterior.prior * static_cast<double>(states);
+  const auto is_poor = [&](std::size_t row) {
+    for (std::size_t e = row * states; e < (row + 1) * states; ++e) {
+      const double deviation = moments.deviation[e];
+      if (is_poorly_known(moments.mean[e], deviation * deviation, prior)) return true;
+    }
+    return false;
+  };
+  for (std::size_t row = 0; row < visits_.size(); ++row) {
+    std::string reason;
+    if (posterior_.collapsed()) {
+      reason = "the particles have collapsed";
+    } else if (twins) {
+      reason = fmt::format("the states {} and {} have the same sensors and can be swapped",
+                           model_.states()[twins->first], model_.states()[twins->second]);
+    } else if (pairs_[row / states] == 0) {
+      reason = "the action was never seen in a pair: this is the prior";
+    } else if (visits_[row] < 1.0) {
+      reason = "it was left less than once: this is the prior";
+    } else if (is_poor(row)) {
+      reason = "the log says less about it than one visit would";
+    }
+    if (reason.empty()) continue;
+    estimate.flagged.push_back({Action{static_cast<int>(row / states)},
+                                State{static_cast<int>(row % states)}, std::move(reason)});
+  }
 }
 
 void ParticleEstimator::add_warnings(TransitionEstimate& estimate) const {

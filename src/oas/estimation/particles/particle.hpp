@@ -26,7 +26,9 @@ struct ParticleEstimateOptions {
 /// The Bayesian estimator: folds the rows of any number of runs into a ParticlePosterior, once, in
 /// constant memory. Needs no propensities: a posterior is valid under any policy that looks at
 /// actions and observations only, in both timings. The estimate is the posterior mean, its standard
-/// errors the posterior standard deviations, its intervals those of set_posterior_intervals().
+/// errors the posterior standard deviations, its intervals those of set_posterior_intervals(), as
+/// far out as so few particles can tell. Rows that were left less than once, of which the log says
+/// less than one visit would, and all rows where two states have the same sensors are flagged.
 /// Particles that have collapsed say nothing about spread: then all rows are flagged and there are
 /// no error bars.
 class ParticleEstimator {
@@ -53,6 +55,7 @@ class ParticleEstimator {
 
  private:
   void count_pair(Action action, Observation observation);
+  void flag_rows(const ParticlePosterior::Moments& moments, TransitionEstimate& estimate) const;
   void add_warnings(TransitionEstimate& estimate) const;
 
   Pomdp model_;

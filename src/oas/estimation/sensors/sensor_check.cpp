@@ -5,6 +5,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/moments/oas.hpp"
+#include "oas/estimation/sensors/detail/fit_in_parts.hpp"
 #include "oas/estimation/sensors/detail/sensor_check.hpp"
 #include "oas/estimation/sensors/sensor_fit.hpp"
 
@@ -13,7 +14,9 @@ namespace oas::detail {
 namespace {
 
 constexpr double kBadFit = 1e-4;  // p-value below which a log is said not to fit
-constexpr std::size_t kMostOtherRows = 1 << 20;
+constexpr std::int64_t kMostOtherRows = 1 << 20;
+// The test goes row by row; that many tell all that matters, and more would take hours.
+constexpr std::int64_t kMostTestedRows = std::int64_t{1} << 28;
 
 Timing other(Timing timing) { return timing == Timing::before ? Timing::after : Timing::before; }
 
@@ -24,14 +27,15 @@ struct OtherRows {
       inverses.emplace(model);
       folder.emplace(*inverses, model.timing(), FoldOptions{});
     }
-    log.visit_rows([&](Action action, Observation observation, const RunStart* start) {
-      if (likelihood.rows() == kMostOtherRows) return;
-      if (start != nullptr) likelihood.start_run(*start);
-      likelihood.append(action, observation);
-      if (!folder) return;
-      if (start != nullptr) folder->start_run(*start);
-      folder->add({&action, 1}, {&observation, 1}, {});
-    });
+    log.visit_rows(
+        [&](Action action, Observation observation, const RunStart* start) {
+          if (start != nullptr) likelihood.start_run(*start);
+          likelihood.append(action, observation);
+          if (!folder) return;
+          if (start != nullptr) folder->start_run(*start);
+          folder->add({&action, 1}, {&observation, 1}, {});
+        },
+        kMostOtherRows);
   }
 
   // Good enough to start from, also where moments would need weights.
@@ -65,7 +69,7 @@ std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pom
     const TransitionEstimate estimate =
         estimate_likelihood(likelihood_rows(rows.likelihood, parallelism),
                             likelihood_starts(turned, rows.start(turned)), turned, options);
-    SensorFitTest test(turned.with_transition(estimate.transition));
+    FitInParts test(turned.with_transition(estimate.transition), parallelism);
     const auto runs = rows.likelihood.run_starts();
     std::size_t run = 0;
     for (std::size_t row = 0; row < rows.likelihood.rows(); ++row) {
@@ -116,14 +120,16 @@ std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned
 void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate) {
-  SensorFitTest test(estimated_model(model, estimate));
+  FitInParts test(estimated_model(model, estimate), parallelism);
   const auto law = estimate.unknown_start.empty()
                        ? nullptr
                        : std::make_shared<const std::vector<double>>(estimate.unknown_start);
-  log.visit_rows([&](Action action, Observation observation, const RunStart* start) {
-    const RunStart with_law = start != nullptr ? start->with_law(law) : RunStart();
-    test.add(action, observation, start != nullptr ? &with_law : nullptr);
-  });
+  log.visit_rows(
+      [&](Action action, Observation observation, const RunStart* start) {
+        const RunStart with_law = start != nullptr ? start->with_law(law) : RunStart();
+        test.add(action, observation, start != nullptr ? &with_law : nullptr);
+      },
+      kMostTestedRows);
   const SensorFit fit = test.finish();
   estimate.fit_p_value = fit.p_value;
   if (!(fit.p_value < kBadFit)) return;

@@ -65,6 +65,43 @@ SensorFitTest::Group& SensorFitTest::group_of(Action action) {
 }
 
 void SensorFitTest::add(Action action, Observation observation, const RunStart* start) {
+  step(action, observation, start, true);
+}
+
+void SensorFitTest::follow(Action action, Observation observation, const RunStart* start) {
+  if (start == nullptr && belief_.sum() == 0.0) {
+    belief_.setConstant(1.0 / static_cast<double>(belief_.size()));
+  }
+  step(action, observation, start, false);
+}
+
+void SensorFitTest::continue_from(const SensorFitTest& other) {
+  belief_ = other.belief_;
+  previous_ = other.previous_;
+}
+
+double SensorFitTest::distance(const SensorFitTest& other) const {
+  if (previous_ != other.previous_) return 1.0;
+  return 0.5 * (belief_ - other.belief_).cwiseAbs().sum();
+}
+
+void SensorFitTest::merge(const SensorFitTest& other) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    const Group& more = other.groups_[i];
+    if (more.observed.size() == 0) continue;
+    if (group.observed.size() == 0) {
+      group = more;
+      continue;
+    }
+    group.observed += more.observed;
+    group.expected += more.expected;
+    group.covariance += more.covariance;
+  }
+}
+
+void SensorFitTest::step(Action action, Observation observation, const RunStart* start,
+                         bool counts) {
   if (!enabled_) return;
   if (start != nullptr) {
     belief_.resize(model_.num_states());
@@ -83,11 +120,13 @@ void SensorFitTest::add(Action action, Observation observation, const RunStart* 
   } else {
     const auto sensor = model_.sensors().matrix(action);
     predicted_.noalias() = sensor * emitter_;
-    Group& group = group_of(action);
-    group.observed(observation.value()) += 1.0;
-    group.expected += predicted_;
-    group.covariance.noalias() -= predicted_ * predicted_.transpose();
-    group.covariance.diagonal() += predicted_;
+    if (counts) {
+      Group& group = group_of(action);
+      group.observed(observation.value()) += 1.0;
+      group.expected += predicted_;
+      group.covariance.noalias() -= predicted_ * predicted_.transpose();
+      group.covariance.diagonal() += predicted_;
+    }
     const double probability = predicted_(observation.value());
     if (probability > 0.0) {
       emitter_ = emitter_.cwiseProduct(sensor.row(observation.value()).transpose()) / probability;

@@ -57,6 +57,17 @@ class SensorFitTest {
 
   [[nodiscard]] SensorFit finish() const;
 
+  /// For tests in parts: the same as add(), but nothing is counted. A fresh test follows as if it
+  /// were in any state before.
+  void follow(Action action, Observation observation, const RunStart* start);
+  /// What is known before the next row becomes what `other` knows.
+  void continue_from(const SensorFitTest& other);
+  /// How far what is known before the next row is from what `other` knows: total variation of the
+  /// beliefs; 1 if the rows before differ.
+  [[nodiscard]] double distance(const SensorFitTest& other) const;
+  /// Adds what another test of the same model has counted.
+  void merge(const SensorFitTest& other);
+
  private:
   struct Group {
     Vector observed;
@@ -64,6 +75,7 @@ class SensorFitTest {
     Matrix covariance;
   };
   [[nodiscard]] Group& group_of(Action action);
+  void step(Action action, Observation observation, const RunStart* start, bool counts);
   void add_cells(std::size_t index, SensorFit& fit) const;
 
   Pomdp model_;

@@ -87,7 +87,7 @@ class Collector {
   void add_row(int action, int state, const Part& part, std::vector<double>& values) {
     const auto row = part.sum.row(state);
     const double positive = row.cwiseMax(0.0).sum();
-    const double negative = positive - row.sum();
+    const double negative = std::max(0.0, positive - row.sum());  // not less, by rounding
     estimate_.visits.push_back(part.visits(state));
     estimate_.clipped.push_back(positive > 0.0 ? negative / (positive + negative) : 1.0);
     if (!(positive > 0.0)) {

@@ -9,6 +9,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/number_text.hpp"
+#include "oas/logs/detail/dialect.hpp"
 
 namespace oas::detail {
 
@@ -81,12 +82,14 @@ LabelColumn::LabelColumn(const Labels& labels, std::string_view kind, bool may_b
     : kind_(kind),
       may_be_empty_(may_be_empty),
       names_only_(names_only),
-      size_(static_cast<std::uint32_t>(labels.size())),
-      names_(labels.names()) {
-  by_name_.reserve(names_.size());
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    by_name_.emplace(names_[i], static_cast<std::int32_t>(i));
+      size_(static_cast<std::uint32_t>(labels.size())) {
+  const auto names = std::make_shared<Names>();
+  names->list = labels.names();
+  names->index.reserve(names->list.size());
+  for (std::size_t i = 0; i < names->list.size(); ++i) {
+    names->index.emplace(names->list[i], static_cast<std::int32_t>(i));
   }
+  names_ = names;
 }
 
 std::int32_t LabelColumn::read_text(const char*& position, long line) {
@@ -114,17 +117,20 @@ std::int32_t LabelColumn::index_of(std::string_view text, bool is_index) const {
                 size_ - 1);
     return static_cast<std::int32_t>(value);
   }
-  OAS_REQUIRE(!names_.empty(), "{} {} is no index from 0 to {}, and the model has no {} names",
-              kind_, shown(text), size_ - 1, kind_);
-  const auto found = by_name_.find(text);
-  OAS_REQUIRE(
-      found != by_name_.end(), "unknown {} {}; known are {}{}", kind_, shown(text), known_names(),
-      has_classes(text) ? ". Those with @ are of classes of steps: see --step-classes" : "");
+  OAS_REQUIRE(!names_->list.empty(),
+              "{} {} is no index from 0 to {}, and the model has no {} names", kind_, shown(text),
+              size_ - 1, kind_);
+  const auto found = names_->index.find(text);
+  OAS_REQUIRE(found != names_->index.end(), "unknown {} {}; known are {}{}{}", kind_, shown(text),
+              known_names(),
+              has_classes(text) ? ". Those with @ are of classes of steps: see --step-classes" : "",
+              may_be_empty_ ? missing_hint(text) : "");
   return found->second;
 }
 
 bool LabelColumn::has_classes(std::string_view text) const {
-  return std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+  const std::vector<std::string>& names = names_->list;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return name.size() > text.size() && name.starts_with(text) && name[text.size()] == '@';
   });
 }
@@ -140,11 +146,12 @@ void LabelColumn::set_mode(Mode mode, std::string_view text, long line) {
 
 std::string LabelColumn::known_names() const {
   constexpr std::size_t kMost = 8;
+  const std::vector<std::string>& names = names_->list;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, names_.size()); ++i) {
-    text += (i > 0 ? ", " : "") + shown(names_[i]);
+  for (std::size_t i = 0; i < std::min(kMost, names.size()); ++i) {
+    text += (i > 0 ? ", " : "") + shown(names[i]);
   }
-  return names_.size() > kMost ? fmt::format("{}, … ({} in all)", text, names_.size()) : text;
+  return names.size() > kMost ? fmt::format("{}, … ({} in all)", text, names.size()) : text;
 }
 
 double NumberColumn::read_text(const char*& position) {
@@ -155,8 +162,8 @@ double NumberColumn::read_text(const char*& position) {
   double value = 0.0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
-  OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end, "{} {} is not a number", name_,
-              shown(text));
+  OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end, "{} {} is not a number{}", name_,
+              shown(text), number_hint(text, may_be_empty_));
   check_range(value, text);
   if (text.data() == start) remember(text, value);
   return value;
@@ -189,6 +196,9 @@ void NumberColumn::remember(std::string_view text, double value) {
 }
 
 void RunColumn::start(std::string_view text) {
+  OAS_REQUIRE(!text.empty(),
+              "the run is empty; every row needs the name of its unit, or no row has one: "
+              "--columns run= leaves the column out");
   check_name_size(text, "run");
   if (together_ && !names_.add(text)) {
     throw RunComesBack(

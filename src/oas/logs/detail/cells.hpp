@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +21,11 @@ namespace oas::detail {
 /// True at the comma or the end of the line (line feed, with or without carriage return).
 [[nodiscard]] inline bool ends_cell(const char* position) {
   return *position == ',' || *position == '\n' || (*position == '\r' && position[1] == '\n');
+}
+
+/// True at the end of a line that has begun just here.
+[[nodiscard]] inline bool is_blank_line(const char* position) {
+  return *position == '\n' || (*position == '\r' && position[1] == '\n');
 }
 
 /// The text of a cell without its quotes (RFC 4180). A view of the line, or of `scratch` when
@@ -43,8 +49,6 @@ class LabelColumn {
   /// `names_only`: indices would not be those of the model.
   LabelColumn(const Labels& labels, std::string_view kind, bool may_be_empty,
               bool names_only = false);
-  LabelColumn(const LabelColumn&) = delete;  // by_name_ looks into names_
-  LabelColumn& operator=(const LabelColumn&) = delete;
 
   [[nodiscard]] std::int32_t read(const char*& position, long line) {
     if (mode_ == Mode::indices) {
@@ -65,10 +69,17 @@ class LabelColumn {
   void leave_file(const std::string& name) {
     if (mode_ != Mode::unknown && mode_file_.empty()) mode_file_ = " of " + name;
   }
+  /// Whether both know, or both do not, that the column holds names, or indices.
+  [[nodiscard]] bool same_mode(const LabelColumn& other) const { return mode_ == other.mode_; }
 
  private:
   enum class Mode { unknown, names, indices };
   static constexpr std::uint32_t kLargest = 100'000'000;  // one more digit still fits in 32 bits
+
+  struct Names {
+    std::vector<std::string> list;
+    std::unordered_map<std::string_view, std::int32_t> index;  // looks into the list
+  };
 
   static std::uint32_t digit_at(const char* p) { return static_cast<std::uint8_t>(*p - '0'); }
 
@@ -83,8 +94,7 @@ class LabelColumn {
   bool may_be_empty_;
   bool names_only_;
   std::uint32_t size_;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string_view, std::int32_t> by_name_;
+  std::shared_ptr<const Names> names_;
   Mode mode_ = Mode::unknown;
   long mode_line_ = 0;     // where the mode was set
   std::string mode_file_;  // and in which file, where that is not the one being read
@@ -157,7 +167,7 @@ class RunColumn {
   /// True when the cell differs from the one before it, or is the first.
   [[nodiscard]] bool changes(const char*& position) {
     const std::string_view text = next_cell(position, scratch_);
-    if (!first_ && text == last_) [[likely]]
+    if (goes_on_as(text)) [[likely]]
       return false;
     start(text);
     return true;
@@ -166,10 +176,14 @@ class RunColumn {
   [[nodiscard]] const std::string& last() const { return last_; }
   /// From now on names may come back.
   void allow_return() { together_ = false; }
-
- private:
+  /// The next cell starts a run whatever its name.
+  void forget_last() { first_ = true; }
+  /// Whether a cell of that name would start no run.
+  [[nodiscard]] bool goes_on_as(std::string_view text) const { return !first_ && text == last_; }
+  /// As changes(), of a cell that does. Has changed nothing where it throws.
   void start(std::string_view text);
 
+ private:
   bool first_ = true;
   bool together_ = true;
   std::string last_;

@@ -6,12 +6,14 @@
 #include "oas/core/contracts.hpp"
 #include "oas/logs/byte_source.hpp"
 #include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/dialect.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
 
 namespace oas::detail {
 
-std::vector<std::string> header_cells(const std::string& path) {
-  LineBuffer lines(decompressed(open_bytes(path), path), path);
+std::vector<std::string> header_cells(const std::string& path, const LogOptions& options) {
+  LineBuffer lines(in_plain_csv(decompressed(open_bytes(path), path), path, Dialect(options)),
+                   path);
   std::string scratch;
   for (long line = 1; lines.fill(line); ++line) {
     const char* position = lines.begin();
@@ -32,10 +34,11 @@ std::vector<std::string> header_cells(const std::string& path) {
   throw ParseError(path, 0, 0, "the header row is missing");
 }
 
-std::optional<std::vector<std::string>> peeked_header(const std::string& path) {
+std::optional<std::vector<std::string>> peeked_header(const std::string& path,
+                                                      const LogOptions& options) {
   if (path == "-" || !std::filesystem::is_regular_file(path)) return {};
   try {
-    return header_cells(path);
+    return header_cells(path, options);
   } catch (const InvalidArgument&) {
     return {};
   }

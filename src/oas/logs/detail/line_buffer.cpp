@@ -24,42 +24,75 @@ LineBuffer::LineBuffer(std::unique_ptr<ByteSource> source, std::string name)
       end_(buffer_.data()) {}
 
 bool LineBuffer::refill(long line) {
-  filled_ -= static_cast<std::size_t>(end_ - buffer_.data());
-  std::memmove(buffer_.data(), end_, filled_);
-  std::size_t whole = 0;  // bytes of whole lines
-  while (whole == 0 && !at_end_) {
-    if (filled_ + kSlack == buffer_.size()) grow(line);
-    char* const gap = buffer_.data() + filled_;
-    const std::size_t got = source_->read(gap, buffer_.size() - kSlack - filled_);
-    const std::size_t last = std::string_view(gap, got).rfind('\n');
-    if (last != std::string_view::npos) whole = filled_ + last + 1;
-    filled_ += got;
-    at_end_ = got == 0;
+  if (failure_) std::rethrow_exception(failure_);
+  drop_used();
+  for (find_lines(); begin_ == end_; find_lines()) {
+    if (filled_ > kMaxLine) {
+      throw ParseError(name_, line, 0, fmt::format("longer than the limit of {} bytes", kMaxLine));
+    }
+    if (at_end_) return false;
+    if (filled_ + kSlack == buffer_.size()) grow(2 * buffer_.size());
+    read_more();
   }
-  if (at_end_ && filled_ > 0) {
-    buffer_[filled_++] = '\n';
-    whole = filled_;
+  return true;
+}
+
+bool LineBuffer::fill_ahead(long line, std::size_t bytes) {
+  if (!fill(line)) return false;
+  if (static_cast<std::size_t>(end_ - begin_) >= bytes || at_end_ || failure_) return true;
+  drop_used();
+  if (buffer_.size() < bytes + kSlack) grow(bytes + kSlack);
+  try {
+    while (filled_ + kSlack < buffer_.size() && !at_end_) read_more();
+  } catch (...) {
+    failure_ = std::current_exception();
   }
+  find_lines();
+  return true;
+}
+
+void LineBuffer::drop_used() {
+  filled_ -= static_cast<std::size_t>(begin_ - buffer_.data());
+  std::memmove(buffer_.data(), begin_, filled_);
+  end_ = buffer_.data() + (end_ - begin_);
+  begin_ = buffer_.data();
+}
+
+void LineBuffer::grow(std::size_t size) {
+  const std::ptrdiff_t whole = end_ - begin_;
+  buffer_.resize(size);
   begin_ = buffer_.data();
   end_ = begin_ + whole;
+}
+
+// Into the room behind what there is; begin_ is at the start of the buffer.
+void LineBuffer::read_more() {
+  const std::size_t got =
+      source_->read(buffer_.data() + filled_, buffer_.size() - kSlack - filled_);
+  filled_ += got;
+  at_end_ = got == 0;
+  if (at_end_ && filled_ > 0 && buffer_[filled_ - 1] != '\n') buffer_[filled_++] = '\n';
   if (at_start_) skip_byte_order_mark();
-  return begin_ != end_;
 }
 
-void LineBuffer::grow(long line) {
-  constexpr std::size_t kLargest = kMaxLine + 1 + kSlack;
-  if (buffer_.size() == kLargest) {
-    throw ParseError(name_, line, 0, fmt::format("longer than the limit of {} bytes", kMaxLine));
+// Sets end_ behind the last whole line that comes before one that is too long.
+void LineBuffer::find_lines() {
+  const std::string_view text(begin_, filled_ - static_cast<std::size_t>(begin_ - buffer_.data()));
+  std::size_t whole = 0;
+  while (true) {
+    const std::size_t last = text.substr(whole, kMaxLine + 1).rfind('\n');
+    if (last == std::string_view::npos) break;
+    whole += last + 1;
   }
-  buffer_.resize(std::min(2 * buffer_.size(), kLargest));
+  end_ = begin_ + whole;
 }
 
+// As soon as there are three bytes, or no more.
 void LineBuffer::skip_byte_order_mark() {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (filled_ < kMark.size() && !at_end_) return;
   at_start_ = false;
-  if (std::string_view(begin_, static_cast<std::size_t>(end_ - begin_)).starts_with(kMark)) {
-    begin_ += kMark.size();
-  }
+  if (std::string_view(buffer_.data(), filled_).starts_with(kMark)) begin_ += kMark.size();
 }
 
 }  // namespace oas::detail

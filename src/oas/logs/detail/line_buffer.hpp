@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace oas::detail {
 
-/// A text as a sequence of whole lines in a buffer that grows with the longest line only. A byte
+/// A text as a sequence of whole lines in a buffer that grows with the longest line only, or as far
+/// as somebody wants to look ahead. A byte
 /// order mark is skipped, and a last line without line feed gets one, so whoever parses [begin(),
 /// end()) needs no bounds checks: a line feed always comes first. kSlack bytes behind end() may be
 /// read as well.
@@ -25,6 +27,10 @@ class LineBuffer {
   /// that begins at begin().
   bool fill(long line) { return begin_ != end_ || refill(line); }
 
+  /// The same with at least `bytes` bytes of the text, unless it ends before. A source that fails
+  /// does so once the lines before have been used.
+  bool fill_ahead(long line, std::size_t bytes);
+
   [[nodiscard]] const char* begin() const { return begin_; }
   [[nodiscard]] const char* end() const { return end_; }
 
@@ -33,7 +39,10 @@ class LineBuffer {
 
  private:
   bool refill(long line);
-  void grow(long line);
+  void drop_used();
+  void read_more();
+  void find_lines();
+  void grow(std::size_t size);
   void skip_byte_order_mark();
 
   std::unique_ptr<ByteSource> source_;
@@ -44,6 +53,7 @@ class LineBuffer {
   std::size_t filled_ = 0;  // bytes in the buffer, the beginning of the next line included
   bool at_start_ = true;
   bool at_end_ = false;
+  std::exception_ptr failure_;  // of the source, when it was looked ahead
 };
 
 }  // namespace oas::detail

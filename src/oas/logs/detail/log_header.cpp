@@ -6,6 +6,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/dialect.hpp"
 
 namespace oas::detail {
 
@@ -95,8 +96,11 @@ HeaderColumn parse_column(const std::string& cell, const ContinuousColumns* cont
               "column {}: the observations of the model are finite, and so must be those of the "
               "log",
               shown(cell));
-  OAS_REQUIRE(found != kLogColumnNames.end(), "unknown column {}; known are {}", shown(cell),
-              fmt::join(kLogColumnNames, ", "));
+  OAS_REQUIRE(
+      found != kLogColumnNames.end(),
+      "unknown column {}; known are {}. With --columns, as in action=cmd,observation=light, "
+      "columns may have any name, and those that it does not name are ignored",
+      shown(cell), fmt::join(kLogColumnNames, ", "));
   return {static_cast<LogColumn>(found - kLogColumnNames.begin())};
 }
 
@@ -237,6 +241,8 @@ void check_comment(std::string_view line, Timing timing, Rows rows) {
 std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous,
                                        const ColumnNames& names, bool needs_action) {
   const std::vector<std::string> cells = cells_of(line);
+  const std::string separator = separator_hint(cells);
+  OAS_REQUIRE(separator.empty(), "{}", separator);
   if (names.empty()) check_is_header(cells);
   const std::vector<HeaderColumn> named = place_named(cells, continuous, names);
   const bool seen_named =

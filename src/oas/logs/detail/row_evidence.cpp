@@ -7,6 +7,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/dialect.hpp"
 
 namespace oas::detail {
 
@@ -60,8 +61,8 @@ void RowEvidence::read_cell(HeaderColumn column, const char*& position) {
   double value = 0.0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
-  OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end, "{} {} is not a number", what,
-              shown(text));
+  OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end, "{} {} is not a number{}", what,
+              shown(text), number_hint(text, true));
   OAS_REQUIRE(std::isfinite(value), "{} {} is not finite", what, shown(text));
   OAS_REQUIRE(!likelihoods_ || value >= 0.0, "{} {} is negative", what, shown(text));
   values_[static_cast<std::size_t>(column.index)] = value;

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/logs/detail/cells.hpp"
+#include "oas/logs/detail/dialect.hpp"
 #include "oas/logs/detail/line_buffer.hpp"
-#include "oas/logs/detail/log_header.hpp"
-#include "oas/logs/detail/row_evidence.hpp"
-#include "oas/logs/detail/step_classes.hpp"
-#include "oas/logs/detail/time_cell.hpp"
+#include "oas/logs/detail/row_cells.hpp"
+#include "oas/logs/detail/rows_ahead.hpp"
 #include "oas/logs/log_reader.hpp"
 
 namespace oas::detail {
@@ -36,17 +34,19 @@ class RowParser {
   /// the block; that row is then read by the next call, after allow_return().
   bool read(LogBlock& block, std::size_t max_rows);
   /// From now on runs may come back: a run starts wherever the name changes.
-  void allow_return() { runs_.allow_return(); }
+  void allow_return() { cells_.allow_return(); }
+  /// How many threads may read the rows to come; at first one.
+  void use(Parallelism parallelism) { ahead_.use(parallelism); }
 
   /// Null: observations are finite.
-  [[nodiscard]] const RowEvidence* evidence() const { return evidence_ ? &*evidence_ : nullptr; }
+  [[nodiscard]] const RowEvidence* evidence() const { return cells_.evidence(); }
   /// Null: steps are not in classes.
-  [[nodiscard]] const ClassActions* class_actions() const {
-    return class_actions_ ? &*class_actions_ : nullptr;
-  }
+  [[nodiscard]] const ClassActions* class_actions() const { return cells_.class_actions(); }
   [[nodiscard]] bool has(LogColumn column) const { return field_of(column) > 0; }
   /// The number of a column, from 1 on; 0: there is none.
-  [[nodiscard]] long field_of(LogColumn column) const;
+  [[nodiscard]] long field_of(LogColumn column) const {
+    return detail::field_of(column, cells_.columns());
+  }
 
   /// What is wrong in a line, counted from the first line of the first file on (0: in none), in a
   /// column (0: in none) of it.
@@ -57,9 +57,7 @@ class RowParser {
   /// "line 7", with the name of its file where that is not the one of the line beside it.
   [[nodiscard]] std::string place(long line, long beside) const;
 
-  /// Of the rows of the last call; empty where there is no column `time`.
-  [[nodiscard]] const std::vector<double>& times() const { return times_; }
-  [[nodiscard]] const TimeColumn& time_column() const { return time_; }
+  [[nodiscard]] const TimeColumn& time_column() const { return cells_.time_column(); }
 
   [[nodiscard]] long first_line() const {
     return first_line_;
@@ -89,35 +87,16 @@ class RowParser {
   void read_header();
   bool read_header_line();
   void parse_lines(LogBlock& block, std::size_t max_rows);
-  const char* parse_row(const char* position, LogBlock& block);
-  void parse_cell(HeaderColumn column, const char*& position, Trajectory& rows);
-  void parse_rare_cell(HeaderColumn column, const char*& position);
-  void start_run(LogBlock& block, std::size_t row);
-  void take_back(LogBlock& block, std::size_t rows);
-  [[noreturn]] void fail_field_count(const char* row) const;
 
   Expected expected_;
   std::string name_;
   std::vector<File> files_;             // the one being read is the last
   std::vector<std::string> following_;  // files that are still to come, the next one last
+  Dialect dialect_;
   LineBuffer lines_;
-  std::vector<HeaderColumn> columns_;
-  std::optional<ClassActions> class_actions_;
-  LabelColumn actions_;
-  LabelColumn observations_;
-  LabelColumn states_;
-  NumberColumn propensities_;
-  NumberColumn rewards_;
-  RunColumn runs_;
-  TimeColumn time_;
-  std::vector<double> times_;
-  std::string ignored_;
-  std::optional<RowEvidence> evidence_;  // of a log with real numbers
-  long evidence_field_ = 0;              // the first column of that
-  bool has_action_ = true;
-  bool has_run_ = false;
-  bool new_run_ = true;  // the row being read starts a run
-  long line_ = 0;        // number of the line that was read last
+  RowCells cells_;
+  RowsAhead ahead_;
+  long line_ = 0;  // number of the line that was read last
   long first_line_ = 0;
   long blank_line_ = 0;  // the first of the blank lines just above, which may end the file; or 0
 };

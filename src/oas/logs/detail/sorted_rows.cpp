@@ -131,7 +131,7 @@ void SortedRows::take(const LogBlock& block) {
 
 void SortedRows::take_row(const LogBlock& block, std::size_t row) {
   const long line = parser_.first_line() + static_cast<long>(row);
-  const std::vector<double>& times = parser_.times();
+  const std::vector<double>& times = block.times;
   if (times.empty()) return units_.add(unit_of_last_, block, row, line, nullptr);
   const double* const before = units_.last_time(unit_of_last_);
   try {

@@ -41,6 +41,9 @@ class TimeColumn {
     if (kind_ && kind_file_.empty()) kind_file_ = " of " + name;
   }
 
+  /// Whether both know, or both do not, which kind of times these are.
+  [[nodiscard]] bool same_kind(const TimeColumn& other) const { return kind_ == other.kind_; }
+
   /// Whether the times are dates, so that their differences are seconds.
   [[nodiscard]] bool dates() const { return kind_ && *kind_ != TimeKind::number; }
   [[nodiscard]] bool zoned() const { return kind_ == TimeKind::zoned; }

@@ -82,9 +82,10 @@ void TimeSteps::add(const std::string& unit, double before, double after,
               shown_length(step_, column));
   if (*steps < 1.5) return;
   OAS_REQUIRE(gaps_ != Gaps::Kind::error,
-              "a gap of {:.0f} steps{}: no rows between {} and {}. What was done there is known to "
+              "a gap of {}{}: no rows between {} and {}. What was done there is known to "
               "you only: --gaps action=NAME, repeat or new-run",
-              *steps - 1.0, of_unit, column.text(before), column.text(after));
+              *steps < 2.5 ? "1 step" : fmt::format("{:.0f} steps", *steps - 1.0), of_unit,
+              column.text(before), column.text(after));
   OAS_REQUIRE(gaps_ == Gaps::Kind::new_run || *steps - 1.0 <= kMostInserted,
               "a gap of {:.0f} steps{} between {} and {}: more than {:.0f} rows are not put in; "
               "take a longer --step, or --gaps new-run",
@@ -118,7 +119,8 @@ void TimeSteps::finish(const TimeColumn& column) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(kShownDifferences, seen.size()); ++i) {
     texts.push_back(
-        fmt::format("{} ({} times)", shown_length(seen[i].length, column), seen[i].count));
+        fmt::format("{} ({})", shown_length(seen[i].length, column),
+                    seen[i].count == 1 ? "once" : fmt::format("{} times", seen[i].count)));
   }
   throw_invalid_argument(fmt::format(
       "the times of consecutive rows differ by {}{}: say with --step how long a step is, and with "

@@ -1,6 +1,7 @@
 #include "oas/logs/detail/time_window.hpp"
 
 #include "oas/core/contracts.hpp"
+#include "oas/logs/detail/cells.hpp"
 
 namespace oas::detail {
 

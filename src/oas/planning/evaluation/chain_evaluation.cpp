@@ -6,6 +6,7 @@
 #include "oas/belief/first_beliefs.hpp"
 #include "oas/belief/joint_kernel.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/planning/evaluation/detail/evaluation_checks.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/grid/detail/worker_team.hpp"
@@ -217,6 +218,7 @@ ChainEvaluation Chain::solve(const ChainOptions& options, Parallelism parallelis
   result.resolution = grid_.resolution();
   double checked = std::numeric_limits<double>::infinity();
   for (int sweep = 1;; ++sweep) {
+    check_interrupted();
     team.for_each([&](std::size_t block) { sweep_block(block); });
     std::swap(values_, next_);
     const auto [low, high] = std::minmax_element(increments_.begin(), increments_.end());

@@ -11,6 +11,8 @@ namespace oas {
 
 namespace {
 
+constexpr double kForgottenWeight = 1e-12;  // of all steps to come
+
 // The pairs of these nodes and the states in which the model may start.
 std::vector<std::size_t> start_pairs(const Pomdp& truth, int first_node, int last_node) {
   std::vector<std::size_t> pairs;
@@ -99,7 +101,38 @@ Eigen::MatrixXd rewards_and_states(const Pomdp& truth, const Controller& control
   return worth;
 }
 
+// The law of the start on the numbered pairs.
+Vector law_on(const detail::ControllerChain& chain, std::span<const StartPair> law,
+              std::size_t states) {
+  Vector start = Vector::Zero(static_cast<Eigen::Index>(chain.num_pairs()));
+  for (const StartPair& one : law) {
+    const std::size_t row = chain.number(static_cast<int>(one.pair / states), one.pair % states);
+    start[static_cast<Eigen::Index>(row)] = one.probability;
+  }
+  return start;
+}
+
 }  // namespace
+
+double discounted_value(const Pomdp& truth, const Controller& controller, double discount) {
+  OAS_REQUIRE(discount > 0.0 && discount < 1.0,
+              "discount is {}; it must lie strictly between 0 and 1", discount);
+  controller.check_fits(truth);
+  const std::vector<StartPair> start = start_law(truth, controller);
+  const detail::ControllerChain chain(truth, controller, pairs_of(start));
+  const std::string missing = chain.what_is_missing();
+  OAS_REQUIRE(missing.empty(), "the policy stops: {}", missing);
+  const Vector worth = rewards_and_states(truth, controller, chain).col(0);
+  Vector law = law_on(chain, start, static_cast<std::size_t>(truth.num_states()));
+  Vector next;
+  double sum = 0.0;
+  for (double weight = 1.0; weight > kForgottenWeight * (1.0 - discount); weight *= discount) {
+    sum += weight * worth.dot(law);
+    chain.advance(law, next);
+    std::swap(law, next);
+  }
+  return sum;
+}
 
 ControllerValue evaluate_controller(const Pomdp& truth, const Controller& controller) {
   controller.check_fits(truth);
@@ -109,12 +142,7 @@ ControllerValue evaluate_controller(const Pomdp& truth, const Controller& contro
   OAS_REQUIRE(missing.empty(), "the policy stops: {}", missing);
   const Eigen::MatrixXd worth = rewards_and_states(truth, controller, chain);
   const auto states = static_cast<std::size_t>(truth.num_states());
-  Vector start = Vector::Zero(static_cast<Eigen::Index>(chain.num_pairs()));
-  for (const StartPair& one : law) {
-    const std::size_t row = chain.number(static_cast<int>(one.pair / states), one.pair % states);
-    start[static_cast<Eigen::Index>(row)] = one.probability;
-  }
-  const std::optional<Vector> settled = chain.settled_law(start);
+  const std::optional<Vector> settled = chain.settled_law(law_on(chain, law, states));
   const Eigen::RowVectorXd mean = settled ? Eigen::RowVectorXd(settled->transpose() * worth)
                                           : mean_over(law, chain, chain.long_run(worth), states);
   ControllerValue result;

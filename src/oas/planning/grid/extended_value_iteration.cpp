@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/model/reward_table.hpp"
 #include "oas/planning/grid/detail/optimistic_shift.hpp"
 
@@ -229,6 +230,7 @@ class MemberSearch {
         tilted(set_, std::span(best_reward.data(), static_cast<std::size_t>(best_reward.size()))));
     attempt(tilted(set_, corner_values(solver_.grid(), result_.bias)));
     while (improve_rows() && left()) {
+      check_interrupted();
     }
   }
 
@@ -299,6 +301,7 @@ EviResult extended_value_iteration(const ConfidenceSet& set, const BeliefGrid& g
   RviOptions one_sweep = options.rvi;
   one_sweep.max_sweeps = 1;
   while (result.rounds < options.max_rounds && result.status != SolveStatus::converged) {
+    check_interrupted();
     ++result.rounds;
     BeliefMdp& mdp = solver.mdp();
     result.bias = solver.result().bias;

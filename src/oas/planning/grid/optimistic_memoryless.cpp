@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/planning/grid/detail/rewards_by_target.hpp"
 
 namespace oas {
@@ -75,6 +76,7 @@ TransitionModel best_member_for(const ConfidenceSet& set, std::span<const int> g
   Matrix h = Matrix::Zero(num_actions, n);
   std::vector<double> values;
   for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
+    check_interrupted();
     Matrix change(num_actions, n);
     values.clear();
     for (int a = 0; a < num_actions; ++a) {

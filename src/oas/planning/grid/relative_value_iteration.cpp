@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/planning/grid/detail/worker_team.hpp"
 #include "oas/simulation/policies.hpp"
 
@@ -122,6 +123,7 @@ const RviResult& GridSolver::iterate(const RviOptions& options) {
   double checked = std::numeric_limits<double>::infinity();
   recentre(result_.bias);
   for (int sweep = 1;; ++sweep) {
+    check_interrupted();
     team.for_each([&](std::size_t block) { sweep_block(block, options); });
     std::swap(result_.bias, next_);
     result_.smallest_increment = *std::min_element(lowest_.begin(), lowest_.end());

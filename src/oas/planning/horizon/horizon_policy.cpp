@@ -93,7 +93,10 @@ void HorizonPolicy::check_fits(const Pomdp& truth) const {
 }
 
 std::string HorizonPolicy::brief() const {
-  return fmt::format("{} nodes in {} stages", num_nodes(), num_steps());
+  const auto counted = [](auto count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  return fmt::format("{} in {}", counted(num_nodes(), "node"), counted(num_steps(), "stage"));
 }
 
 void HorizonAgent::begin(Observation first) {

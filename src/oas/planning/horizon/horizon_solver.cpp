@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "oas/belief/first_beliefs.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/planning/grid/belief_mdp.hpp"
 #include "oas/planning/points/detail/informed_sweep.hpp"
 #include "oas/planning/points/detail/point_solver.hpp"
@@ -29,6 +30,7 @@ int grid_resolution(const Pomdp& model, int steps) {
       static_cast<double>(model.num_actions()) * model.num_states() * model.num_observations();
   int resolution = 0;
   while (resolution < kFinestGrid) {
+    check_interrupted();
     const double points = BeliefGrid::num_points(model.num_states(), resolution + 1) * steps;
     if (points > kGridNumbers || points * row > kGridProducts) break;
     ++resolution;

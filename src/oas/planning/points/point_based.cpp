@@ -6,6 +6,7 @@
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "oas/planning/points/detail/informed_sweep.hpp"
 #include "oas/planning/points/detail/point_solver.hpp"
@@ -48,6 +49,7 @@ void PointOptions::validate() const {
   OAS_REQUIRE(max_sweeps >= 1, "max_sweeps is {}; it must be at least 1", max_sweeps);
   OAS_REQUIRE(std::isfinite(span_tolerance) && span_tolerance > 0.0,
               "span_tolerance is {}; it must be positive", span_tolerance);
+  OAS_REQUIRE(discount > 0.0 && discount <= 1.0, "discount is {}; it must lie in (0, 1]", discount);
 }
 
 double fast_informed_bound(const Pomdp& model, double iota, double tolerance, int max_sweeps) {
@@ -56,6 +58,7 @@ double fast_informed_bound(const Pomdp& model, double iota, double tolerance, in
   Eigen::MatrixXd alpha = Eigen::MatrixXd::Zero(model.num_states(), model.num_actions());
   double bound = std::numeric_limits<double>::infinity();
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
+    check_interrupted();
     Eigen::MatrixXd next = rewards;
     sweep_over.add(alpha, next);
     const Eigen::MatrixXd increment = next - alpha;

@@ -13,6 +13,7 @@ struct PointOptions {
   int rounds = 3;                ///< collect beliefs, solve, collect with the better policy, …
   int max_sweeps = 2000;         ///< backups per round
   double span_tolerance = 1e-4;  ///< of the increments over the beliefs
+  double discount = 1.0;         ///< of the future in backups; below 1 they settle sooner
   std::uint64_t seed = 1;
 
   template <class Fields>
@@ -22,6 +23,7 @@ struct PointOptions {
     fields("rounds", rounds, "times that beliefs are collected and solved for");
     fields("backups", max_sweeps, "backups per round, at most");
     fields("belief_span", span_tolerance, "span over the beliefs at which backups stop, > 0");
+    fields("belief_discount", discount, "of the future in backups, in (0, 1]");
     fields("belief_seed", seed, "of the simulation that collects beliefs");
   }
 

@@ -2,6 +2,7 @@
 #include <limits>
 #include <utility>
 
+#include "oas/core/interruption.hpp"
 #include "oas/planning/points/detail/point_solver.hpp"
 
 namespace oas::detail {
@@ -184,6 +185,7 @@ void PointSolver::expect_sparse(int action) {
 void PointSolver::back_up_action(int action) {
   sparse_ ? expect_sparse(action) : expect_dense(action);
   Eigen::MatrixXd& out = backed_up_[action];
+  if (options_.discount < 1.0) out *= options_.discount;
   out.colwise() += rewards_.row(action).transpose();
   values_.row(action) = (out.array() * beliefs_.array()).colwise().sum();
 }
@@ -213,6 +215,7 @@ PointSolver::Outcome PointSolver::solve() {
   double best = std::numeric_limits<double>::infinity();
   int patience = kPatience;
   while (outcome.backups < options_.max_sweeps && patience > 0) {
+    check_interrupted();
     refresh();
     for (int i = 0; i < kBackupsPerRefresh; ++i, ++outcome.backups) {
       const Eigen::Vector2d range = backup();

@@ -1,6 +1,7 @@
 #include "oas/planning/policies/alpha_policy.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
@@ -10,6 +11,15 @@
 namespace oas {
 
 namespace {
+
+// Sums and squares of larger numbers would not be finite.
+void check_magnitude(const AlphaPolicy& policy) {
+  constexpr double kLargest = 1e120;
+  for (const double value : policy.alpha) {
+    OAS_REQUIRE(std::abs(value) <= kLargest,
+                "an alpha-vector has {:g}; numbers must lie within ±{:g}", value, kLargest);
+  }
+}
 
 // Vectors over beliefs have the same meaning in both timings only where the states have.
 void check_timing(const Pomdp& model) {
@@ -73,6 +83,7 @@ AlphaActions::AlphaActions(const AlphaPolicy& policy, const Pomdp& model, const 
       groups_(static_cast<std::size_t>(policy.num_seen)),
       belief_(width_) {
   policy.validate();
+  check_magnitude(policy);
   check_sizes(policy, model, split);
   check_timing(model);
   const bool whole = policy.num_seen == 1;

@@ -16,6 +16,7 @@ namespace oas {
 namespace {
 
 constexpr std::size_t kFewestDraws = 20;
+constexpr double kWorkOfOne = 0.5;  // where it is not said
 // Ranks, among the draws that choose, of those that are planned for; the first is the worst.
 constexpr std::array<double, 5> kRanks = {0.0, 0.1, 0.25, 0.5, 0.75};
 
@@ -61,6 +62,7 @@ class CautiousSearch {
   CautiousSearch(const Pomdp& model, std::span<const Pomdp> draws, double share,
                  const PlanOptions& options, Parallelism parallelism)
       : model_(model), share_(share), options_(options), parallelism_(parallelism) {
+    options_.work = options.work.value_or(kWorkOfOne);
     for (std::size_t i = 0; i < draws.size(); ++i) {
       (i % 2 == 0 ? choosing_ : judging_).push_back(draws[i]);
     }
@@ -117,7 +119,7 @@ class CautiousSearch {
 
   const Pomdp& model_;
   double share_;
-  const PlanOptions& options_;
+  PlanOptions options_;
   Parallelism parallelism_;
   std::vector<Pomdp> choosing_;
   std::vector<Pomdp> judging_;

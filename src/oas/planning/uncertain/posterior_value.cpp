@@ -15,7 +15,7 @@ DrawnRange range_of(std::vector<double> values, double confidence) {
   std::sort(values.begin(), values.end());
   const double out = 1.0 - confidence;
   return {std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()),
-          sorted_quantile(values, 0.5 * out), sorted_quantile(values, 1.0 - 0.5 * out)};
+          limit_of_draws(values, 0.5 * out), limit_of_draws(values, 1.0 - 0.5 * out)};
 }
 
 double mean_of_least(std::vector<double> values, double share) {
@@ -57,6 +57,15 @@ PosteriorValue evaluate_over(std::span<const Pomdp> draws, const Controller& con
               result.frequencies.begin() + static_cast<std::ptrdiff_t>(i * states));
   });
   return result;
+}
+
+std::vector<double> discounted_over(std::span<const Pomdp> draws, const Controller& controller,
+                                    double discount, Parallelism parallelism) {
+  std::vector<double> values(draws.size());
+  parallel_for(draws.size(), parallelism, [&](std::size_t i) {
+    values[i] = discounted_value(draws[i], controller, discount);
+  });
+  return values;
 }
 
 }  // namespace oas

@@ -13,11 +13,12 @@ namespace oas {
 /// A quantity over the drawn dynamics.
 struct DrawnRange {
   double mean = 0.0;
-  double lower = 0.0;  ///< quantiles that leave half of 1 - confidence out on each side
+  double lower = 0.0;  ///< limits that leave half of 1 - confidence out on each side
   double upper = 0.0;
 };
 
-/// The quantiles of these values, at least one. Throws InvalidArgument unless 0 < confidence < 1.
+/// The mean and the limits (limit_of_draws) of these values, at least one. Throws InvalidArgument
+/// unless 0 < confidence < 1.
 [[nodiscard]] DrawnRange range_of(std::vector<double> values, double confidence);
 
 /// The same with limits that hold `value`, too.
@@ -43,5 +44,10 @@ struct PosteriorValue {
 [[nodiscard]] PosteriorValue evaluate_over(std::span<const Pomdp> draws,
                                            const Controller& controller,
                                            Parallelism parallelism = {});
+
+/// The same for the discounted sum of rewards, by draw.
+[[nodiscard]] std::vector<double> discounted_over(std::span<const Pomdp> draws,
+                                                  const Controller& controller, double discount,
+                                                  Parallelism parallelism = {});
 
 }  // namespace oas

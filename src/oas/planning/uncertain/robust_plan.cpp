@@ -12,6 +12,7 @@ namespace oas {
 namespace {
 
 constexpr int kMostRounds = 5;
+constexpr double kWorkPerPlan = 0.5;   // where it is not said
 constexpr double kWorthARound = 1e-6;  // of the rewards
 
 TransitionModel half_way(const TransitionModel& x, const TransitionModel& y) {
@@ -25,6 +26,7 @@ class PromiseSearch {
  public:
   PromiseSearch(const ConfidenceSet& set, const PlanOptions& options, Parallelism parallelism)
       : set_(set), options_(options), parallelism_(parallelism) {
+    options_.work = options.work.value_or(kWorkPerPlan);
     best_.worst.promise = -std::numeric_limits<double>::infinity();
   }
 
@@ -68,7 +70,7 @@ class PromiseSearch {
   }
 
   const ConfidenceSet& set_;
-  const PlanOptions& options_;
+  PlanOptions options_;
   Parallelism parallelism_;
   RobustPlan best_;
 };

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "oas/core/parallel.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/sensors/density_calibration.hpp"
+#include "oas/sensors/detail/family_rivals.hpp"
 
 namespace oas::detail {
 
@@ -19,6 +21,7 @@ class FamilyChoice {
 
   /// [a][s] of the readings.
   [[nodiscard]] const std::vector<VectorDensity>& fitted() const { return fitted_; }
+  /// Random densities of families that might as well have been chosen.
   [[nodiscard]] std::vector<VectorDensity> draw(Rng& rng) const;
   [[nodiscard]] std::vector<std::string> families() const;
   [[nodiscard]] const std::vector<std::vector<FamilyScore>>& scores() const { return scores_; }
@@ -43,6 +46,8 @@ class FamilyChoice {
   [[nodiscard]] std::vector<double> rows_of_product() const;
   [[nodiscard]] HeldOut hold_out_joint() const;
   void fit();
+  [[nodiscard]] VectorDensity fit_joint(std::size_t group) const;
+  [[nodiscard]] bool draw_joint(Rng& rng) const;
   [[nodiscard]] bool can_fit(DensityFamily family, int i) const;
   void require_fit(DensityFamily family, int i) const;
   [[noreturn]] void fail(const Sample& sample, int i, const SampleFault& fault) const;
@@ -56,6 +61,11 @@ class FamilyChoice {
   std::vector<std::vector<Sample>> samples_;  // by component
   std::vector<double> resolution_;            // by component
   std::vector<DensityFamily> chosen_;         // by component
+  std::vector<FamilyRivals> rivals_;          // by component; empty: the family was given
+  std::vector<double>
+      joint_gains_;  // of held-out rows over independent components; empty: no choice
+  // By component: [group] of the families in doubt.
+  std::vector<std::map<DensityFamily, std::vector<Density>>> parts_;
   std::vector<std::vector<FamilyScore>> scores_;
   std::vector<VectorDensity> fitted_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "oas/estimation/error_bars/confidence_region.hpp"
@@ -12,6 +13,9 @@ namespace oas::detail {
 /// are below 0.02.
 [[nodiscard]] Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
                                  const LikelihoodPass& pass, Matrix information);
+/// Where the information is too large to be had: nor is it said which entries are at 0.
+[[nodiscard]] Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
+                                 const LikelihoodPass& pass);
 
 /// What is known beside the summit.
 struct ErrorContext {
@@ -22,6 +26,9 @@ struct ErrorContext {
   double rows = 0.0;           ///< of the log: what a pass costs
   std::vector<char> made_up;   ///< [a][s]: rows that may never have been left; empty: none
   bool revealing = true;       ///< every action's sensor tells all states apart
+  bool penalised = false;      ///< the objective has a prior: it lies inside already
+  double prior = 0.0;          ///< then: imaginary transitions of every entry
+  std::string not_identified;  ///< why no row can be told; empty: rows can
 };
 
 /// Errors of all entries at a maximum that may lie on the boundary of 0 <= T.
@@ -42,7 +49,14 @@ struct ErrorContext {
 /// Where sensors do not tell all states apart, T is known by what follows later only: the
 /// likelihood then has ridges and several maxima, and twice its fall is well above χ² with one
 /// degree of freedom. D of rows that are known worse than ± 0.05 is multiplied by 0.58, which makes
-/// 95 % intervals of what would be 99 % ones. `passes` is raised by the passes made.
+/// 95 % intervals of what would be 99 % ones.
+///
+/// *A second opinion* (EntryEvidence::set_second) for rows that are known to ± 0.05 or worse, where
+/// some interval is longer than 0.1: where a log says little, the maximum lies in a corner that its
+/// noise has chosen, and falls steeply around it. The fit with half an imaginary transition of
+/// every entry (PenalisedFit) lies inside, and its errors are those of what is known there. Not
+/// where the objective has a prior already, nor with weights by age. `passes` is raised by the
+/// passes made.
 [[nodiscard]] JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
                                             int& passes);
 

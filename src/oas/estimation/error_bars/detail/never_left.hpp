@@ -22,7 +22,8 @@ namespace oas::detail {
 /// [a][s]: whether the visits of a row may be made up: the fall is below log(rows) + 6. Made-up
 /// visits can be anywhere in the log, and the best of n places is worth about log n. Rows of less
 /// than one visit are not looked at, nor the most visited ones of a log so long that the passes
-/// cannot be afforded.
+/// cannot be afforded; nor, with many coordinates, those that were left more than 20 times as often
+/// as the fall must be: each place where they are costs something.
 [[nodiscard]] std::vector<char> made_up_rows(const Summit& summit,
                                              const std::vector<double>& visits, double rows,
                                              int& passes);

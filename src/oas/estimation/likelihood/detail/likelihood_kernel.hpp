@@ -11,6 +11,16 @@
 /// `stride` doubles, a multiple of 4, and the padding stays 0.
 namespace oas::detail {
 
+/// Quads (four neighbours from a column that is a multiple of 4) of the rows of a matrix, by
+/// columns: those of column quad q are k = first[q] … first[q+1]-1, of rows row[k] in ascending
+/// order, with the four values[4k …].
+struct QuadList {
+  int columns = 0;  ///< quads of a row
+  const std::uint32_t* first = nullptr;
+  const std::uint32_t* row = nullptr;
+  const double* values = nullptr;  ///< null: the list is not worth while, or has none
+};
+
 /// What the loops read: rows of T_a and of its transpose [a][s][stride], emissions [code][stride],
 /// each divided by its largest entry.
 struct ChainTables {
@@ -19,7 +29,17 @@ struct ChainTables {
   const double* transition = nullptr;
   const double* transposed = nullptr;
   const double* emission = nullptr;
+  /// [a]: the quads of T_a and of its transpose that are not 0, and those whose scores are wanted.
+  /// Null: all. For kernels of many states; see reads_quads().
+  const QuadList* forward_quads = nullptr;
+  const QuadList* backward_quads = nullptr;
+  const QuadList* score_quads = nullptr;
+
+  [[nodiscard]] int matrix() const { return num_states * stride; }
 };
+
+/// Whether the kernels for so many states look at the lists of quads.
+[[nodiscard]] constexpr bool reads_quads(int num_states) { return num_states > 16; }
 
 /// Consecutive steps. Offsets are in doubles: into T (and into sums over steps of one action) and
 /// into the emissions.

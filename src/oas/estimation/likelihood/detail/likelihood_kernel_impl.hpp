@@ -299,6 +299,12 @@ inline bool retreat_any(const ChainTables& tables, const ChainSteps& steps, int 
   return true;
 }
 
+}  // namespace oas::detail::OAS_KERNEL_NAMESPACE
+
+#include "oas/estimation/likelihood/detail/likelihood_kernel_large.hpp"
+
+namespace oas::detail::OAS_KERNEL_NAMESPACE {
+
 template <int N>
 const LikelihoodKernels& fixed_kernels() {
   static constexpr LikelihoodKernels kKernels = {forward<N>, backward<N>, backward_with<N, true>,
@@ -309,6 +315,9 @@ const LikelihoodKernels& fixed_kernels() {
 inline const LikelihoodKernels& kernels(int num_states) {
   static constexpr LikelihoodKernels kAny = {forward_any, backward_any, backward_emissions_any,
                                              retreat_any};
+  static constexpr LikelihoodKernels kLarge = {forward_large, backward_large,
+                                               backward_emissions_large, retreat_large};
+  if (reads_quads(num_states)) return kLarge;
   switch (num_states) {
     case 2:
       return fixed_kernels<2>();

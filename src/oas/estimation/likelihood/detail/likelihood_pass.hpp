@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/estimation/likelihood/detail/likelihood_kernel.hpp"
+#include "oas/estimation/likelihood/detail/quad_tables.hpp"
 #include "oas/estimation/likelihood/transition_likelihood.hpp"
 
 namespace oas {
@@ -19,6 +20,8 @@ class LikelihoodPassRunner {
                        const PassOptions& options, Parallelism parallelism);
 
   [[nodiscard]] LikelihoodPass run();
+  /// See TransitionLikelihood::guess_last_belief().
+  [[nodiscard]] std::vector<double> guess_last_belief();
 
  private:
   static constexpr std::size_t kBlock = TransitionLikelihood::kBlockSteps;
@@ -78,6 +81,7 @@ class LikelihoodPassRunner {
   };
 
   [[nodiscard]] Workspace& workspace() const;
+  void list_quads();
   void cut();
   bool look_around();
   [[nodiscard]] double* seam(std::size_t block, Side side) {
@@ -125,6 +129,7 @@ class LikelihoodPassRunner {
                                   const double* weight) const;
   [[nodiscard]] double log_scale() const;
   [[nodiscard]] LikelihoodPass collect() const;
+  void clear_unwanted(LikelihoodPass& pass) const;
   void collect_emissions(LikelihoodPass& pass) const;
 
   const TransitionLikelihood& rows_;
@@ -143,6 +148,9 @@ class LikelihoodPassRunner {
   std::vector<std::uint32_t> action_offset_;  // [code]
   detail::EmissionTable emission_;            // of options_.sensors, else empty
   detail::ChainTables tables_;
+  detail::QuadTables forward_quads_;
+  detail::QuadTables backward_quads_;
+  detail::QuadTables score_quads_;
 
   std::vector<Block> blocks_;
   bool ends_forgotten_ = false;     // the last rows are too old to count, and have no block

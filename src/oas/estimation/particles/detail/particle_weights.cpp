@@ -71,6 +71,8 @@ double ParticleWeights::multiply(std::span<const double> factors) {
   if (!(total > 0.0)) return 0.0;
   const double mean = total / sum_;
   std::swap(products_, trial_);
+  // What pads the lanes is not saved, and must not decide when to fold.
+  std::fill(products_.begin() + static_cast<std::ptrdiff_t>(size_), products_.end(), 1.0);
   for (std::size_t i = 0; i < products_.size(); ++i) values_[i] = bases_[i] * products_[i];
   sum_ = total;
   sum_of_squares_ = lane_sum(squares);

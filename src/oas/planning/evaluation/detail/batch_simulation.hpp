@@ -1,13 +1,18 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
+#include "oas/core/interruption.hpp"
 #include "oas/planning/evaluation/detail/transient_steps.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/simulation/run.hpp"
 
 namespace oas::detail {
+
+/// After so many steps a simulation looks whether it is to stop.
+inline constexpr std::uint64_t kStepsUnasked = 1 << 16;
 
 /// The interval of what the steps of an agent in `truth` are worth: make() gives a new agent, which
 /// also answers worth(choice, outcome) before it is told the observation. Replications run in
@@ -29,12 +34,17 @@ template <class Make, class Seen>
     auto agent = make();
     const auto total = [&](std::uint64_t steps, bool counts) {
       double sum = 0.0;
-      play(environment, agent, rng, steps,
-           [&](const Choice& choice, const Environment::Outcome& outcome) {
-             sum += agent.worth(choice, outcome);
-             if (transient(choice.action, outcome.state)) leaves[r] = 1;
-             if (counts) seen(r, outcome);
-           });
+      const auto watch = [&](const Choice& choice, const Environment::Outcome& outcome) {
+        sum += agent.worth(choice, outcome);
+        if (transient(choice.action, outcome.state)) leaves[r] = 1;
+        if (counts) seen(r, outcome);
+      };
+      for (std::uint64_t left = steps; left > 0;) {
+        check_interrupted();
+        const std::uint64_t some = std::min(left, kStepsUnasked);
+        play(environment, agent, rng, some, watch);
+        left -= some;
+      }
       return sum;
     };
     total(options.burn_in, false);

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "oas/model/pomdp.hpp"
@@ -27,6 +28,8 @@ class PointSolver {
 
   PointSolver(const Pomdp& model, double iota, const PointOptions& options);
 
+  /// Vectors to begin with in place of 0, S×K.
+  void start_from(Eigen::MatrixXd vectors) { active_ = std::move(vectors); }
   /// Takes a new set of beliefs (columns); vectors start at the best old ones.
   void set_beliefs(Eigen::MatrixXd beliefs);
 

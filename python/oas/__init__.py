@@ -1,0 +1,120 @@
+"""Learns the hidden dynamics of partially observed systems whose sensors are known.
+
+>>> import oas
+>>> model = oas.problem("machine-maintenance")
+>>> log = oas.simulate(model, steps=100_000, seed=1)
+>>> estimate = oas.estimate(model, log)
+>>> plan = oas.plan(estimate)
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from . import distributed, study
+from ._beliefs import Beliefs, filter, smooth
+from ._command import (
+    Result,
+    calibrate,
+    check,
+    compare,
+    convert,
+    diagnose,
+    discretise,
+    evaluate,
+    forecast,
+    plan,
+    planners,
+    policies,
+    policy_graph,
+    report,
+    score,
+)
+from ._comparison import Comparison, compare_estimators
+from ._errors import AgentError, Error, InvalidArgument, IoError, OasWarning, ParseError
+from ._estimation import Evidence, estimate
+from ._files import load
+from ._functions import (
+    agent_settings,
+    agents,
+    estimator_settings,
+    estimators,
+    get_threads,
+    model_from_json,
+    problem,
+    problems,
+    random_pomdp,
+    set_threads,
+    simulate,
+)
+from ._learn import Runs, learn
+from ._oas import (
+    Agent,
+    ContinuousPomdp,
+    Estimate,
+    Log,
+    Plan,
+    PlanPolicy,
+    Pomdp,
+    __version__,
+)
+from ._rows import read_log
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "Beliefs",
+    "Comparison",
+    "ContinuousPomdp",
+    "Error",
+    "Estimate",
+    "Evidence",
+    "InvalidArgument",
+    "IoError",
+    "Log",
+    "OasWarning",
+    "ParseError",
+    "Plan",
+    "PlanPolicy",
+    "Pomdp",
+    "Result",
+    "Runs",
+    "__version__",
+    "agent_settings",
+    "agents",
+    "calibrate",
+    "check",
+    "compare",
+    "compare_estimators",
+    "convert",
+    "diagnose",
+    "discretise",
+    "distributed",
+    "estimate",
+    "estimator_settings",
+    "estimators",
+    "evaluate",
+    "filter",
+    "forecast",
+    "get_threads",
+    "learn",
+    "load",
+    "model_from_json",
+    "plan",
+    "planners",
+    "policies",
+    "policy_graph",
+    "problem",
+    "problems",
+    "random_pomdp",
+    "read_log",
+    "report",
+    "score",
+    "set_threads",
+    "simulate",
+    "smooth",
+    "study",
+]
+
+with contextlib.suppress(ModuleNotFoundError):  # registers its ids, where Gymnasium is installed
+    from . import gym as gym

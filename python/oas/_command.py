@@ -1,0 +1,426 @@
+"""Verbs of the command `oas` as functions: the same options, checks and numbers.
+
+Models and logs in memory go through files in a temporary folder, and messages speak of them by the
+names of the arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from . import _oas
+from ._errors import Error, InvalidArgument
+from ._frames import records_frame
+from ._html import is_records, result_html
+from ._rows import as_files, is_path, read_log
+
+
+class Result(dict[str, Any]):
+    """The numbers of a verb, `oas VERB --json`; fields can be asked for as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no '{name}'; there are {', '.join(self)}") from None
+
+    def to_dataframe(self, field: str | None = None) -> Any:
+        """A pandas DataFrame of a field that is a list of records, the first one unless named; of
+        a result that has none its numbers, one line."""
+        if field is None:
+            field = next((name for name, value in self.items() if is_records(value)), None)
+        elif not is_records(self.get(field)):
+            raise InvalidArgument(
+                f"field is {field!r}; lists of records are "
+                f"{', '.join(name for name, v in self.items() if is_records(v)) or 'none'}"
+            )
+        return records_frame([self] if field is None else self[field])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the document that `oas VERB --json` prints."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self, file, indent=2)
+            file.write("\n")
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
+
+def _words(settings: dict[str, Any]) -> list[str]:
+    """Keyword arguments as options."""
+    words: list[str] = []
+    for name, value in settings.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if one is True:
+                words.append(option)
+            elif one is not None and one is not False:
+                words.append(f"{option}={one if not is_path(one) else os.fspath(one)}")
+    return words
+
+
+class _Files:
+    """Arguments as files, and their names in messages."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.names: dict[str, str] = {}
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def given(self, value: Any, name: str) -> str:
+        """The path of a model, an estimate or a plan; saves what is in memory."""
+        if is_path(value):
+            return str(os.fspath(value))
+        if not hasattr(value, "save"):
+            raise InvalidArgument(
+                f"{name} is a {type(value).__name__}; it must be a model, an estimate, a plan, "
+                "a path or the name of a problem"
+            )
+        path = self.path(f"{name}.json")
+        value.save(path)
+        self.names[path] = name
+        return path
+
+
+@contextlib.contextmanager
+def _files() -> Iterator[_Files]:
+    with tempfile.TemporaryDirectory(prefix="oas-") as folder:
+        files = _Files(folder)
+        try:
+            yield files
+        except Error as error:
+            message = str(error)
+            for path, name in files.names.items():
+                message = message.replace(path, name)
+            message = message.replace(folder + os.sep, "")
+            raise type(error)(_OPTION.sub(lambda m: m[1].replace("-", "_"), message)) from None
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")  # what is a keyword here
+
+
+def _run(verb: list[str], words: list[str]) -> str:
+    threads = [f"--threads={_oas.get_threads()}"] if _oas.get_threads() else []
+    try:
+        return _oas._command([*verb, *words, *threads], " ".join(verb))
+    except RuntimeError as error:  # the input was fine; the work failed
+        raise error if isinstance(error, Error) else Error(str(error)) from None
+
+
+def _run_json(verb: str, words: list[str], files: _Files) -> Result:
+    text = _run([verb], [*words, "--json"])
+    for path, name in files.names.items():
+        text = text.replace(json.dumps(path)[1:-1], name)
+    return Result(json.loads(text))
+
+
+def check(model: Any, **settings: Any) -> Result:
+    """What a model is: sizes, how revealing its sensors are, whether and from how much data it can
+    be learned.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `target_error` (number, 0.05): target error: Frobenius norm over all actions
+    - `trial` (whole number): also simulate this many logs of the predicted length and
+      estimate from them
+    - `policy` (text, belief): policy that writes the logs
+    - `iota` (number): smallest action probability (default: 1/(10 A))
+    - `steps` (whole number, 100000): steps of each simulated log
+    - `runs` (whole number, 10): number of simulated logs
+    - `seed` (whole number, 1): same seed, same logs
+    """
+    with _files() as files:
+        return _run_json("check", [files.given(model, "model"), *_words(settings)], files)
+
+
+def compare(model: Any, estimate: Any, **settings: Any) -> Result:
+    """How far an estimate is from a model.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `worst` (whole number, 5): how many of the worst rows to show
+    """
+    with _files() as files:
+        words = [files.given(model, "model"), files.given(estimate, "estimate")]
+        return _run_json("compare", [*words, *_words(settings)], files)
+
+
+def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
+    """What a policy earns in a model: a plan, or `policy=…`.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `policy` (text): instead of PLAN, one or more for a table: uniform, constant:run,
+      schedule:run,run,repair, threshold:failed>0.3=repair,else=run, log:machines.csv (as that
+      log was made), or a file
+    - `confidence` (number, 0.95): level of the limits over the draws of an estimate, with
+      `policy`
+    - `filter` (text): model used to compute beliefs (default: the plan's own, else MODEL)
+    - `start_node` (whole number): first node of a .pg (default: the best one)
+    - `vectors` (text): the .alpha file of a .pg: start in the node of its best vector at the
+      start
+    - `grid` (whole number, 0): resolution of the chain's belief grid (0: the plan's)
+    - `steps` (whole number, 200000): simulated steps
+    - `level` (number, 0.999): confidence level
+    - `seed` (whole number, 1): same seed, same bytes
+    - those about rows: see `oas.read_log`
+    """
+    with _files() as files:
+        words = [files.given(model, "model")]
+        if plan is not None:
+            words.append(files.given(plan, "plan"))
+        return _run_json("evaluate", [*words, *_words(settings)], files)
+
+
+def score(models: Any, log: Any, **settings: Any) -> Result:
+    """How well models predict a log that they were not made from, with standard errors; of several
+    models (a list) the differences to the first, too.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - those about rows: see `oas.read_log`
+    """
+    several = list(models) if isinstance(models, (list, tuple)) else [models]
+    if not several:
+        raise InvalidArgument("models: there is none")
+    with _files() as files, as_files(several[0], log, settings) as paths:
+        words = [files.given(model, f"model {i}") for i, model in enumerate(several)]
+        return _run_json("score", [*words, *_words({"log": paths}), *_words(settings)], files)
+
+
+def diagnose(model: Any, log: Any, **settings: Any) -> Result:
+    """Does one model fit all rows? Tests for wrong timing, sensors that do not fit or drift, units
+    that differ and dynamics that change.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `level` (number, 0.05): probability of any false alarm, over all tests together (Holm)
+      (0.001 to 0.5)
+    - `replicates` (whole number, 999): simulated logs behind a p-value, which is at least 1 /
+      (replicates + 1) (199 to 99999)
+    - `seed` (whole number, 1): seed of the simulations
+    - `figure` (text): drawing to write (.svg)
+    - those about rows: see `oas.read_log`
+    """
+    with _files() as files, as_files(model, log, settings) as paths:
+        words = [files.given(model, "model"), *paths]
+        return _run_json("diagnose", [*words, *_words(settings)], files)
+
+
+def forecast(model: Any, log: Any, **settings: Any) -> Result:
+    """What is to come for each unit of a log.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `actions` (text): actions to come, in this order and then again: run or run,run,service
+    - `policy` (text): instead of `actions`, who will choose them by what is seen: a plan, or
+      any policy of oas evaluate `policy`
+    - `reach` (text): states whose first time is asked for: failed
+    - `steps` (whole number, 50): how many steps to look ahead
+    - `confidence` (number, 0.95): level of the limits, strictly between 0 and 1
+    - those about rows: see `oas.read_log`
+    """
+    with _files() as files, as_files(_model_of(model), log, settings) as paths:
+        words = [files.given(model, "model"), *paths]
+        return _run_json("forecast", [*words, *_words(settings)], files)
+
+
+def _model_of(model: Any) -> Any:
+    return model.model if isinstance(model, _oas.Estimate) else model
+
+
+def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
+    """A model whose sensors are learned from rows with known states (column `state`). `model` says
+    what is known besides.
+
+    Settings:
+
+    - `timing` (before, after): which state a row observes, if neither model nor log says so:
+      before or after
+    - `prior` (number, 0): imaginary observations added to every entry
+    - `same_for_all_actions` (True or False): the sensors do not depend on the action; right
+      if actions were chosen from readings
+    - `differ_by_action` (True or False): I confirm: sensors depend on the action, and no
+      action was chosen from the observation of its own row
+    - `family` (text): readings are numbers; fit densities of this family: auto (the default
+      where the model or the columns say that they are numbers), normal, log-normal, gamma,
+      poisson, mixture, kernel, one for each component (normal+gamma), joint-normal
+    - `unread` (text): readings are numbers; states in which nothing is ever read, dead+sold,
+      and which have no labelled readings: their density is that of all readings
+    - `by_action` (True or False): a density for each action; default: one for all of them
+    - `draws` (whole number): random densities that are kept, for the error bars of estimates
+    - `figure` (text): draw the labelled readings and the densities: .svg or .png
+    - `confidence` (number, 0.95): confidence level of the intervals
+    - `seed` (whole number, 1): seed for the intervals of alpha and the draws
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - those about rows: see `oas.read_log`
+    """
+    with _files() as files, as_files(model, log, settings) as paths:
+        output = files.path("calibrated.json")
+        given = [] if model is None else [f"--model={files.given(model, 'model')}"]
+        _run(["calibrate"], [*paths, *given, "-o", output, *_words(settings)])
+        return _oas._load(output)
+
+
+def discretise(model: Any, log: Any = None, **settings: Any) -> Any:
+    """A finite model made of one with real-valued observations, by cells. With a log: (model, log),
+    its readings as cells.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `cells` (whole number, 0): number of cells, for vectors per component; 0: twice the
+      states in all (2 to 1024)
+    - `search` (text, refined): split points: those of largest alpha, random is the paper's
+      search; or cells that are evenly filled, best for plans (random, refined, even)
+    - `trials` (whole number, 1000): sets of random split points to try (at least 1)
+    - `seed` (whole number, 1): same seed, same cells
+    - `use` (text): take the split points from this file, written by an earlier call
+    - those about rows: see `oas.read_log`
+    """
+    with _files() as files, _maybe_files(model, log, settings) as paths:
+        output, cells = files.path("finite.json"), files.path("cells.csv")
+        logs = [*_words({"log": paths}), f"--log-out={cells}"] if paths else []
+        words = [files.given(model, "model"), "-o", output, *logs, *_words(settings)]
+        _run(["discretise"], words)
+        finite: _oas.Pomdp = _oas._load(output)
+        return (finite, read_log(finite, cells)) if paths else finite
+
+
+@contextlib.contextmanager
+def _maybe_files(model: Any, log: Any, settings: dict[str, Any]) -> Iterator[list[str]]:
+    if log is None:
+        yield []
+        return
+    with as_files(model, log, settings) as paths:
+        yield paths
+
+
+def convert(model: Any, **settings: Any) -> Any:
+    """The same model otherwise; where that is not exact, an error says why. Other file formats:
+    `model.save("model.pomdp")`.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `timing` (before, after): timing to convert to (default: after for .pomdp and .pomdpx,
+      else unchanged)
+    - `expand` (True or False): allow more states where the timing cannot be changed on the
+      same states
+    - `discount` (number): discount to write, in [0, 1]
+    """
+    with _files() as files:
+        output = files.path("converted.json")
+        _run(["convert"], [files.given(model, "model"), output, *_words(settings)])
+        return _oas._load(output)
+
+
+def _listed(kind: str) -> dict[str, str]:
+    known = json.loads(_run(["list"], ["--json"]))
+    return {entry["name"]: entry["summary"] for entry in known[kind]}
+
+
+def planners() -> dict[str, str]:
+    """The planners of `plan(…, planner=…)`: name and summary."""
+    return _listed("planners")
+
+
+def policies() -> dict[str, str]:
+    """The policies of `simulate` and `evaluate`: name and summary."""
+    return _listed("policies")
+
+
+def policy_graph(model: Any, output: Any, **settings: Any) -> Result:
+    """Writes a policy graph (.pg) with a gain that it has in every model of a set, those near the
+    draws of an estimate or within `radius`. Settings are those of `plan`; `evaluate` takes the path
+    as a plan. Returns what is promised."""
+    with _files() as files:
+        words = [files.given(model, "model"), "--robust", "-o", os.fspath(output)]
+        return _run_json("plan", [*words, *_words(settings)], files)
+
+
+def plan(model: Any, **settings: Any) -> _oas.Plan:
+    """The best policy for the long-run average reward, with bounds on what it earns.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `iota` (number, 0): smallest probability of every action, at most 1/A (at least 0)
+    - `gap` (number): refine until upper - lower is at most this (above 0)
+    - `discount` (number): maximise the discounted sum from the start instead of the average
+      (above 0 and below 1)
+    - `horizon` (whole number): maximise the sum over so many steps from the start instead of
+      the average (1 to 10000)
+    - `work` (number): limit of work of refining a plan, in 10^9 products (about a second
+      each) (above 0)
+    - `limit` (text): sTATE=SHARE: at most this share of the steps in a bad state
+    - `planner` (text, auto): how to plan (auto, grid, point)
+    - `grid` (whole number, 0): resolution of the belief grid; 0: automatic (0 to 1000000)
+    - `tolerance` (number, 1e-06): span at which sweeps stop (above 0)
+    - `steps` (whole number, 200000): simulated steps of the lower bound (64 to 1000000000000)
+    - `seed` (whole number, 1): same seed, same bytes
+    - `radius` (number): plan for the most optimistic model within this total-variation radius
+      per row; with `robust` for the worst one
+    - `robust` (True or False): a policy graph with a gain that it has in every model of a
+      set: those near the draws of an estimate, or within `radius`
+    - `cautious` (share): the plan with the best mean gain over this share of the draws of an
+      estimate, the worst for it
+    - `confidence` (number, 0.95): level of limits over the draws, and share of them in the
+      set of `robust`
+    - `all` (True or False): compare with simpler policies and with the visible state
+    - `figure` (text): draw the policy, .svg or .png (2 or 3 states)
+    """
+    with _files() as files:
+        output = files.path("plan.json")
+        _run(["plan"], [files.given(model, "model"), "-o", output, *_words(settings)])
+        made: _oas.Plan = _oas._load(output)
+        return made
+
+
+def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
+    """Writes a page with pictures of a model or an estimate, its log and its plan (`plan=…`, a Plan
+    or a path). Returns the path.
+
+    Settings:
+
+    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
+      warning
+    - `plan` (text): plan to show, as oas plan -o writes it
+    - `title` (text): heading of the page; the log's name if none
+    - `actions` (text): actions to come, in this order and then again: forecasts are made
+    - `reach` (text): states whose first time is asked for: failed
+    - `steps` (whole number, 50): how many steps to look ahead
+    - `units` (whole number, 6): how many units to draw along time, those at risk first
+    - `confidence` (number, 0.95): level of the limits, strictly between 0 and 1
+    - those about rows: see `oas.read_log`
+    """
+    with _files() as files, as_files(_model_of(model), log, settings) as paths:
+        if "plan" in settings and settings["plan"] is not None:
+            settings["plan"] = files.given(settings["plan"], "plan")
+        words = [files.given(model, "model"), *paths, "-o", os.fspath(output)]
+        _run(["report"], [*words, *_words(settings)])
+    return str(os.fspath(output))

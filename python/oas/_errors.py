@@ -1,0 +1,46 @@
+"""What oas raises and warns with."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+
+class Error(Exception):
+    """Whatever oas raises on purpose is one of these."""
+
+
+class InvalidArgument(Error, ValueError):
+    """A value that breaks the contract of a function or a file; the message names it."""
+
+
+class ParseError(InvalidArgument):
+    """A text that does not follow its format; `file`, `line` and `column` where they are known."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+class IoError(Error, OSError):
+    """The work itself failed although the input was fine: a full disk, an unwritable folder."""
+
+
+class AgentError(Error, RuntimeError):
+    """An agent or estimator written in Python raised an exception, the cause of this one."""
+
+
+class OasWarning(UserWarning):
+    """What the library says about a result that can be used, but should be looked at."""
+
+
+def warn_user(text: str) -> None:
+    """Warns about the line outside of this package that asked for the work."""
+    package = os.path.dirname(__file__)
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, OasWarning, stacklevel=level)

@@ -1,0 +1,179 @@
+"""Estimates from rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _oas
+from ._checks import whole
+from ._errors import InvalidArgument
+from ._rows import LOG_SETTINGS, as_files, as_log, plain, read_log
+
+
+def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -> _oas.Estimate:
+    """Learns the transition probabilities of `model` from rows.
+
+    `model` gives the sensors; its own transition, if any, is not used. `log` is whatever `read_log`
+    takes. `oas.estimators()` lists the estimators, `oas.estimator_settings(name)` what each can be
+    told; settings about rows (`columns`, `gaps`, `known_states`, …) go here too. The same numbers
+    as `oas estimate` gives for the same rows. Warnings come as `OasWarning`.
+
+    Settings:
+
+    - `confidence` (number, 0.95): confidence level of intervals and regions (above 0 and
+      below 1) [not spectral]
+    - `error_bars` (text, asymptotic): where error bars come from (asymptotic, block-
+      bootstrap, parametric-bootstrap) [not oas-weighted, particle, gibbs, spectral]
+    - `resamples` (whole number, 200): bootstrap: how often to estimate again (20 to 1000000)
+      [not oas-weighted, particle, gibbs, spectral]
+    - `seed` (whole number, 1): same seed, same bytes [not oas-weighted]
+    - `half_life` (number): halve the weight of a row every so many rows, for dynamics that
+      change slowly (at least 1) [not particle, gibbs, spectral]
+    - `window` (whole number): use only this many rows at the end; see `age` (at least 2) [not
+      particle, gibbs, spectral]
+    - `age` (text): count the age of rows from the end of their run (run: units watched side
+      by side) or of all logs (log: runs one after the other); required with several runs
+      (log, run) [not particle, gibbs, spectral]
+    - `actions_ignore_observations` (True or False): I confirm: logged actions were chosen
+      without looking at observations [not em, particle, gibbs, spectral]
+    - `cells` (whole number, 0): number of cells, for vectors per component; 0: twice the
+      states in all (2 to 1024) [not oas-soft, oas-ml, em, gibbs]
+    - `search` (text, refined): split points: those of largest alpha, random is the paper's
+      search; or cells that are evenly filled, best for plans (random, refined, even) [not
+      oas-soft, oas-ml, em, gibbs]
+    - `sensors` (text): treat calibrated sensors as uncertain (default where possible) or
+      exact (exact, uncertain)
+    - `memory` (number, 256): mB of rows kept in memory; longer logs are read again (0 to
+      1000000000) [not oas-weighted, particle, spectral]
+    - `prior` (number, 0): imaginary transitions added to every entry (at least 0) [oas-ml,
+      em]
+    - `max_passes` (whole number): passes over the rows until a climb ends where it is
+      (default: 1000, em: 20000) (1 to 1000000) [oas-ml, em]
+    - `max_seconds` (number): seconds until a climb ends where it is: results then depend on
+      the machine (above 0) [oas-ml, em]
+    - `structure` (text): what is known about T: a file (docs/reference/formats.md), zeros-of-
+      model or same-for-all-actions; can be repeated [oas-ml, em, gibbs]
+    - `particles` (whole number, 100): number of particles (2 to 1000000) [particle]
+    - `draws` (whole number, 4000): draws from the posterior that are kept (80 to 1000000)
+      [gibbs]
+    - `patience` (whole number, 16): go on until chains agree, up to so many times the draws;
+      as many are kept (1 to 1000) [gibbs]
+    - `concentration` (number): prior of every row of T: imaginary transitions to each state
+      (default: 1 in all) (0.001 to 1000) [gibbs]
+    - those about rows: see `oas.read_log`
+    """
+    wanted = plain(settings)
+    rows = as_log(model, log, wanted)
+    if rows is not None and _goes_directly(model, rows):
+        for name in LOG_SETTINGS:
+            wanted.pop(name, None)
+        return _oas._estimate_log(model, rows, estimator, wanted)
+    with as_files(model, log if rows is None else rows, wanted) as paths:
+        return _oas._estimate_files(model, paths, estimator, wanted)
+
+
+def _goes_directly(model: Any, rows: _oas.Log) -> bool:
+    """Whether rows in memory can be told to the estimator as they are."""
+    of = _oas._any_model(model)
+    if not isinstance(of, _oas.Pomdp) or of.rows != "action-first":
+        return False
+    if (of.num_actions, of.num_observations) != _sizes(rows.model):
+        raise InvalidArgument(f"the log was read with {rows.model!r}, the model is {of!r}")
+    without_reward = of.reward is None and of.observation_reward is None and not of._has_reward
+    return not (without_reward and rows.rewards is not None)
+
+
+def _sizes(model: Any) -> tuple[int, int]:
+    return model.num_actions, getattr(model, "num_observations", 0)
+
+
+class Evidence:
+    """What an estimator keeps of rows: fed block by block, merged, saved, asked at any time.
+
+    How rows are cut into blocks does not change a bit of the estimate. Parts that shall be merged
+    must know how many runs come before them: `evidence.fresh(first_run)` or `first_run=`.
+
+    >>> evidence = oas.Evidence(model, "oas-overlap")
+    >>> evidence.add(log)
+    >>> evidence.estimate().transition
+    """
+
+    def __init__(
+        self, model: Any, estimator: str = "oas-ml", *, first_run: int = 0, **settings: Any
+    ) -> None:
+        before = whole("first_run", first_run, 0)
+        self._held = _oas._Evidence(_oas._any_model(model), estimator, before, settings)
+
+    @property
+    def estimator(self) -> str:
+        """Its name."""
+        return self._held._estimator
+
+    @property
+    def model(self) -> _oas.Pomdp | _oas.ContinuousPomdp:
+        """The model whose sensors it knows."""
+        return self._held._model
+
+    @property
+    def runs(self) -> int:
+        """Runs so far, those before the first one included."""
+        return self._held._runs
+
+    def start_run(self) -> None:
+        """The rows to come belong to another run."""
+        self._held._start_run()
+
+    def end_run(self, run: int) -> None:
+        """No more rows of an open run will come."""
+        self._held._end_run(run)
+
+    def add(self, log: Any, *, run: int | None = None, **settings: Any) -> Evidence:
+        """Adds rows, whatever `read_log` takes; every run of them is a new one. With `run` they go
+        on with the open run of that number."""
+        rows = read_log(self.model, log, _complete=True, **settings)
+        if run is None:
+            self._held._add(rows)
+        else:
+            self._held._add_to_run(run, rows)
+        return self
+
+    def merge(self, other: Evidence) -> Evidence:
+        """Takes in the runs of `other` as if they followed."""
+        self._held._merge(other._held)
+        return self
+
+    def fresh(self, first_run: int = 0) -> Evidence:
+        """One of the same make that has seen nothing; `first_run` runs come before its own."""
+        return self._wrap(self._held._fresh(first_run))
+
+    def estimate(self, **settings: Any) -> _oas.Estimate:
+        """What the rows so far say; more may follow. Settings: `confidence`, `prior`."""
+        return self._held._estimate(settings)
+
+    def __add__(self, other: Evidence) -> Evidence:
+        """Both, `other` after this one."""
+        if not isinstance(other, Evidence):
+            return NotImplemented
+        return self.__copy__().merge(other)
+
+    @classmethod
+    def _wrap(cls, held: Any) -> Evidence:
+        made = cls.__new__(cls)
+        made._held = held
+        return made
+
+    def __copy__(self) -> Evidence:
+        return self._wrap(self._held._copy())
+
+    def __deepcopy__(self, memo: Any) -> Evidence:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        return _evidence_from_state, (self._held._state(),)
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.estimator}, {self.runs} runs)"
+
+
+def _evidence_from_state(state: Any) -> Evidence:
+    return Evidence._wrap(_oas._Evidence._from_state(state))

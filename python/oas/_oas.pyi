@@ -1,0 +1,811 @@
+from typing import Any
+
+__version__: str
+
+"""The library oas as a Python extension; the package oas is made of it."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def set_threads(threads: int) -> None:
+    """Threads that a call may use; 0: all cores. Results never depend on it."""
+
+def get_threads() -> int:
+    """What set_threads() said; 0: all cores."""
+
+class Pomdp:
+    """
+    A partially observed Markov decision process with known sensors and dynamics that may be
+    known. Tables have the shapes of model files: transition [A][S][S], observation [A][S][O]
+    (or [S][O] where all actions have one sensor), reward [A][S]. Checked once, then immutable.
+    """
+
+    def __init__(self, *, observation: object, transition: object | None = None, reward: object | None = None, observation_reward: object | None = None, transition_reward: object | None = None, timing: str = 'before', rows: str = 'action-first', states: object | None = None, actions: object | None = None, observations: object | None = None, start: object | None = None, first_observation: object | None = None, discount: float | None = None) -> None: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_actions(self) -> int: ...
+
+    @property
+    def timing(self) -> str:
+        """
+        `before`: the state in which the action is taken emits; `after`: the next one.
+        """
+
+    @property
+    def rows(self) -> str:
+        """How rows of logs are written: `action-first` or `reading-first`."""
+
+    @property
+    def states(self) -> list[str]:
+        """Names, or indices in digits where there are none."""
+
+    @property
+    def actions(self) -> list[str]: ...
+
+    @property
+    def start(self) -> Any:
+        """[S]: the law of the first state."""
+
+    @property
+    def transition(self) -> Any:
+        """[A][S][S], or None where it is unknown."""
+
+    def with_transition(self, transition: object) -> Pomdp:
+        """The same sensors and rewards with other dynamics."""
+
+    def with_rows(self, rows: str) -> Pomdp:
+        """The same model whose rows are written in this way."""
+
+    def save(self, path: object) -> None:
+        """
+        Writes a model file: .json, or .pomdp and .pomdpx where they can say it.
+        """
+
+    def to_json(self) -> str:
+        """The text of the model file."""
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __copy__(self) -> Pomdp: ...
+
+    def __deepcopy__(self, memo: object) -> Pomdp: ...
+
+    def __getstate__(self) -> str: ...
+
+    def __setstate__(self, state: str) -> None: ...
+
+    __hash__: None  # type: ignore[assignment]
+
+    @property
+    def num_observations(self) -> int: ...
+
+    @property
+    def observations(self) -> list[str]: ...
+
+    @property
+    def observation(self) -> Any:
+        """[A][S][O]: P(observation | state, action)."""
+
+    @property
+    def first_observation(self) -> Any:
+        """
+        [S][O]: the sensor of a run's first reading, where rows are reading-first.
+        """
+
+    @property
+    def reward(self) -> Any:
+        """[A][S], or None where the reward is given otherwise."""
+
+    @property
+    def observation_reward(self) -> Any:
+        """[O], or None."""
+
+    @property
+    def transition_reward(self) -> Any:
+        """[A][S][S][O], or None."""
+
+    @property
+    def _has_reward(self) -> bool: ...
+
+    @property
+    def discount(self) -> float | None:
+        """Carried along, not used."""
+
+    def expected_reward(self) -> Any:
+        """[A][S]: expected rewards under the model's own transition."""
+
+    def without_transition(self) -> Pomdp:
+        """What a learner may see."""
+
+    def __repr__(self) -> str: ...
+
+    def _repr_html_(self) -> Any: ...
+
+class ContinuousPomdp:
+    """
+    A model whose observations are real numbers or vectors; made by `oas.load`, `oas.calibrate`
+    or `oas.model_from_json`.
+    """
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def num_actions(self) -> int: ...
+
+    @property
+    def timing(self) -> str:
+        """
+        `before`: the state in which the action is taken emits; `after`: the next one.
+        """
+
+    @property
+    def rows(self) -> str:
+        """How rows of logs are written: `action-first` or `reading-first`."""
+
+    @property
+    def states(self) -> list[str]:
+        """Names, or indices in digits where there are none."""
+
+    @property
+    def actions(self) -> list[str]: ...
+
+    @property
+    def start(self) -> Any:
+        """[S]: the law of the first state."""
+
+    @property
+    def transition(self) -> Any:
+        """[A][S][S], or None where it is unknown."""
+
+    def with_transition(self, transition: object) -> ContinuousPomdp:
+        """The same sensors and rewards with other dynamics."""
+
+    def with_rows(self, rows: str) -> ContinuousPomdp:
+        """The same model whose rows are written in this way."""
+
+    def save(self, path: object) -> None:
+        """
+        Writes a model file: .json, or .pomdp and .pomdpx where they can say it.
+        """
+
+    def to_json(self) -> str:
+        """The text of the model file."""
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __copy__(self) -> ContinuousPomdp: ...
+
+    def __deepcopy__(self, memo: object) -> ContinuousPomdp: ...
+
+    def __getstate__(self) -> str: ...
+
+    def __setstate__(self, state: str) -> None: ...
+
+    __hash__: None  # type: ignore[assignment]
+
+    @property
+    def dimension(self) -> int | None:
+        """Components of a reading; None where the log brings likelihoods."""
+
+    def __repr__(self) -> str: ...
+
+    def _repr_html_(self) -> Any: ...
+
+def model_from_json(text: str) -> Pomdp | ContinuousPomdp:
+    """A model from the text of a model file."""
+
+def _any_model(model: object | None) -> Pomdp | ContinuousPomdp: ...
+
+def problem(name: str) -> Pomdp:
+    """The ready-made problem of that name; `oas.problems()` lists them."""
+
+def problems() -> dict[str, Any]:
+    """The ready-made problems: name and summary."""
+
+def random_pomdp(states: int = 3, actions: int = 3, observations: int = 3, *, seed: int = 1, epsilon: float | None = None, peak: float = 10.0, alpha: float = 0.001, spread_peaks: bool = False, timing: str = 'before') -> Pomdp:
+    """
+    A random instance as in the paper, the same as `oas problem random` with this seed.
+    """
+
+class _Columns:
+    def __init__(self) -> None: ...
+
+    def add_whole(self, part: str, name: str, values: object, missing: object | None) -> None: ...
+
+    def add_real(self, arg0: str, arg1: str, arg2: object, /) -> None: ...
+
+    def add_dates(self, arg0: str, arg1: str, arg2: object, arg3: bool, /) -> None: ...
+
+    def add_objects(self, arg0: str, arg1: str, arg2: list[Any], arg3: object, /) -> None: ...
+
+    def add_arrow(self, arg0: Sequence[str], arg1: Sequence[str], arg2: object, /) -> None: ...
+
+    def parts(self) -> list[str]: ...
+
+    def names(self) -> list[str]: ...
+
+    def __len__(self) -> int: ...
+
+class _ColumnWriter:
+    def __init__(self, path: str, model: object | None) -> None: ...
+
+    def write(self, arg: _Columns, /) -> None: ...
+
+    def commit(self) -> None: ...
+
+def _arrow_names(arg: object, /) -> list[str]: ...
+
+class Log:
+    """
+    Rows of a log in memory, run after run: one per step, labels as indices. `oas.read_log`
+    makes one of tables and files, `oas.simulate` of a model.
+    """
+
+    @property
+    def actions(self) -> Any:
+        """[row], int32."""
+
+    @property
+    def observations(self) -> Any:
+        """
+        [row], int32, -1 where one is missing; None where observations are real-valued.
+        """
+
+    @property
+    def states(self) -> Any:
+        """[row], the hidden states, -1 where unknown, or None."""
+
+    @property
+    def propensities(self) -> Any:
+        """[row], the probability with which the action was chosen, or None."""
+
+    @property
+    def rewards(self) -> Any:
+        """[row], or None."""
+
+    @property
+    def readings(self) -> Any:
+        """
+        [row] or [row][component], where observations are real-valued, or None.
+        """
+
+    @property
+    def likelihoods(self) -> Any:
+        """[row][state], up to a factor per row, or None."""
+
+    @property
+    def times(self) -> Any:
+        """[row], dates in seconds since 1970, or None."""
+
+    @property
+    def runs(self) -> Any:
+        """[row], int64: the number of the row's run, from 0."""
+
+    @property
+    def run_starts(self) -> Any:
+        """[run]: its first row."""
+
+    @property
+    def run_names(self) -> list[str]:
+        """[run]: its name, where the rows gave one, else its number."""
+
+    @property
+    def num_runs(self) -> int: ...
+
+    @property
+    def model(self) -> Pomdp | ContinuousPomdp:
+        """The model whose labels these are."""
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def save(self, path: object) -> None:
+        """Writes a log file: CSV; .gz and .zst are compressed."""
+
+    def _save_for(self, arg0: str, arg1: object, /) -> None: ...
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with the names of actions, observations and states."""
+
+    def _repr_html_(self) -> Any: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __copy__(self) -> Log: ...
+
+    def __deepcopy__(self, memo: object) -> Log: ...
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, state: bytes) -> None: ...
+
+    __hash__: None  # type: ignore[assignment]
+
+def _log_from_columns(arg0: object, arg1: _Columns, /) -> Log | None: ...
+
+def _log_from_files(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], arg3: bool, /) -> Log: ...
+
+def simulate(model: object | None, policy: object = 'belief', *, steps: int, runs: int = 1, seed: int = 1, iota: float | None = None, filter: object | None = None, reward: bool = True, state: bool = True) -> Log:
+    """
+    Lets a policy act in a model: `runs` runs of `steps` steps. `policy` is a name (belief,
+    uniform, round-robin, …), a Plan or the path of one; `iota` the smallest probability of
+    every action (default 1/(10 A)); `filter` a model whose dynamics the policy believes in.
+    The same rows as `oas simulate` with this seed.
+    """
+
+class BatchEnvironment:
+    """
+    Many copies of one model, stepped together in C++: one call is one step of each. Copy k
+    draws from the random numbers of (seed, first_replication + k), as run k of `oas.simulate`
+    does. `oas.gym` is made of it.
+    """
+
+    def __init__(self, model: object | None, copies: int = 1, *, seed: object = 1, first_replication: int = 0, track_beliefs: bool = False) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def reset(self, seed: object, first_replication: int = 0) -> None:
+        """All copies at their start, on other random numbers."""
+
+    def step(self, actions: Annotated[NDArray[numpy.int64], dict[str, Any](shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        One step of every copy, int64 [copy]. The action -1 starts a copy anew.
+        """
+
+    def act(self, actions: Annotated[NDArray[numpy.int64], dict[str, Any](shape=(None,), order='C', device='cpu', writable=False)], begins: Annotated[NDArray[numpy.bool_], dict[str, Any](shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        The same with actions only; copies where `begins`, bool [copy], is set start anew.
+        """
+
+    def restart(self, begins: Annotated[NDArray[numpy.bool_], dict[str, Any](shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Starts the copies where `begins`, bool [copy], is set anew; the others stay.
+        """
+
+    @property
+    def observations(self) -> Any:
+        """
+        int64 [copy]: what each showed last; the number of observations where a run
+        has just begun and nothing was read yet.
+        """
+
+    @property
+    def rewards(self) -> Any:
+        """float64 [copy]: what each paid last."""
+
+    @property
+    def states(self) -> Any:
+        """
+        int64 [copy]: the hidden states in which the next actions will be taken.
+        """
+
+    @property
+    def beliefs(self) -> Any:
+        """
+        float64 [copy][S]: P(state | what was read), where `track_beliefs` is set.
+        """
+
+class Estimate:
+    """
+    Transition probabilities learned from rows, with what is needed to trust them or not.
+    Can be used wherever a model can.
+    """
+
+    @property
+    def transition(self) -> Any:
+        """[A][S][S]"""
+
+    @property
+    def standard_error(self) -> Any:
+        """[A][S][S], NaN where unknown; None without error bars."""
+
+    @property
+    def lower(self) -> Any:
+        """[A][S][S]: confidence limits."""
+
+    @property
+    def upper(self) -> Any:
+        """[A][S][S]: confidence limits."""
+
+    @property
+    def draws(self) -> Any:
+        """
+        [draw][A][S][S] from the posterior, where the estimator draws; else None.
+        """
+
+    @property
+    def visits(self) -> Any:
+        """
+        [A][S]: estimated number of times that the action was taken in the state.
+        """
+
+    @property
+    def clipped(self) -> Any:
+        """[A][S]: negative mass that moments set to 0, as a share."""
+
+    @property
+    def reward(self) -> Any:
+        """
+        [A][S]: mean rewards, where the log brought what the model lacks; else None.
+        """
+
+    @property
+    def reward_standard_error(self) -> Any: ...
+
+    @property
+    def alpha(self) -> Any:
+        """[A]: smallest singular value of each action's sensor."""
+
+    @property
+    def pairs(self) -> Any:
+        """[A]: pairs of rows that showed a transition of the action."""
+
+    @property
+    def determined(self) -> Any:
+        """[A][S], bool: the log determines the row."""
+
+    @property
+    def flagged(self) -> list[Any]:
+        """(action, state, reason) of rows that it does not."""
+
+    @property
+    def row_region(self) -> Any:
+        """
+        lower, upper, factor, l1 that hold for all entries of any one row; None: not made.
+        """
+
+    @property
+    def joint_region(self) -> Any:
+        """The same for all entries of all determined rows at once."""
+
+    @property
+    def model(self) -> Pomdp | ContinuousPomdp:
+        """The model with the estimated dynamics."""
+
+    @property
+    def estimator(self) -> str: ...
+
+    @property
+    def confidence(self) -> float:
+        """Level of each interval."""
+
+    @property
+    def error_bars(self) -> str: ...
+
+    @property
+    def warnings(self) -> list[str]: ...
+
+    @property
+    def rows(self) -> int:
+        """Rows read."""
+
+    @property
+    def runs(self) -> int: ...
+
+    @property
+    def missing(self) -> int:
+        """Rows without observation."""
+
+    @property
+    def log_likelihood(self) -> float | None: ...
+
+    @property
+    def fit_p_value(self) -> float | None:
+        """Does the log fit the sensors?"""
+
+    @property
+    def effective_rows(self) -> float | None: ...
+
+    @property
+    def labelled_rows(self) -> float | None: ...
+
+    @property
+    def structure(self) -> str: ...
+
+    @property
+    def passes(self) -> int:
+        """Over the rows."""
+
+    def save(self, path: object) -> None:
+        """Writes a model file with the estimate in it, as `oas estimate` does."""
+
+    def to_json(self) -> str:
+        """The text of that file."""
+
+    def plot(self, axes: object | None = None) -> Any:
+        """Draws the matrices with their errors; returns axes."""
+
+    def to_dataframe(self) -> Any:
+        """A pandas.DataFrame with a line for every entry."""
+
+    def __repr__(self) -> str: ...
+
+    def _repr_html_(self) -> Any: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __copy__(self) -> Estimate: ...
+
+    def __deepcopy__(self, memo: object) -> Estimate: ...
+
+    def __getstate__(self) -> str: ...
+
+    def __setstate__(self, state: str) -> None: ...
+
+    __hash__: None  # type: ignore[assignment]
+
+class _Evidence:
+    """
+    What an estimator keeps of rows: a value that can be fed, merged, saved and asked.
+    """
+
+    def __init__(self, arg0: object, arg1: str, arg2: int, arg3: dict[str, Any], /) -> None: ...
+
+    def _add(self, arg: Log, /) -> None: ...
+
+    def _add_to_run(self, arg0: int, arg1: Log, /) -> None: ...
+
+    def _start_run(self) -> None: ...
+
+    def _end_run(self, arg: int, /) -> None: ...
+
+    def _merge(self, arg: _Evidence, /) -> None: ...
+
+    def _fresh(self, arg: int, /) -> _Evidence: ...
+
+    def _estimate(self, arg: dict[str, Any], /) -> Estimate: ...
+
+    def _copy(self) -> _Evidence: ...
+
+    @property
+    def _model(self) -> Pomdp | ContinuousPomdp: ...
+
+    @property
+    def _estimator(self) -> str: ...
+
+    @property
+    def _runs(self) -> int: ...
+
+    def _state(self) -> Any: ...
+
+    @staticmethod
+    def _from_state(arg: tuple[Any, ...], /) -> _Evidence: ...
+
+def _estimate_files(arg0: object, arg1: Sequence[str], arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
+
+def _estimate_log(arg0: object, arg1: Log, arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
+
+def _parse_estimate(arg0: str, arg1: str, /) -> Estimate: ...
+
+def estimators() -> dict[str, Any]:
+    """The estimators: name and summary."""
+
+def estimator_settings(estimator: str) -> dict[str, Any]:
+    """What an estimator can be told: name and meaning."""
+
+def _beliefs(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], /) -> dict[str, Any]: ...
+
+class Plan:
+    """A policy with bounds on what it earns; see `oas.plan`."""
+
+    @property
+    def model(self) -> Pomdp: ...
+
+    @property
+    def gain_lower(self) -> float:
+        """
+        The policy earns at least this per step, at the level of the certificate.
+        """
+
+    @property
+    def gain_upper(self) -> float:
+        """No policy of the class earns more per step: proved."""
+
+    @property
+    def iota(self) -> float: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def warnings(self) -> list[str]: ...
+
+    @property
+    def grid_resolution(self) -> int:
+        """0: the plan has no grid."""
+
+    @property
+    def alpha(self) -> Any:
+        """[K][S]: vectors of a point-based plan, or None."""
+
+    @property
+    def bias(self) -> Any:
+        """Values at the points of the belief grid, or None."""
+
+    def greedy(self, belief: object) -> int:
+        """The best action at a belief."""
+
+    def policy(self, seed: object = 1) -> PlanPolicy:
+        """The plan as an agent with `act` and `observe`."""
+
+    def save(self, path: object) -> None:
+        """Writes a plan file (.json)."""
+
+    def plot(self, ax: object | None = None) -> Any:
+        """Draws which action is best at which belief; returns the axes."""
+
+    def to_dataframe(self) -> Any:
+        """
+        A pandas.DataFrame: what the plan does in beliefs that it met in a simulation.
+        """
+
+    def _repr_html_(self) -> Any: ...
+
+    def to_json(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __copy__(self) -> Plan: ...
+
+    def __deepcopy__(self, memo: object) -> Plan: ...
+
+    def __getstate__(self) -> str: ...
+
+    def __setstate__(self, state: str) -> None: ...
+
+    __hash__: None  # type: ignore[assignment]
+
+class PlanPolicy:
+    """A plan that acts; made by `Plan.policy`."""
+
+    def act(self) -> tuple[Any, ...]:
+        """(action, propensity): what to do now, and how likely it was."""
+
+    def observe(self, observation: object | None) -> None:
+        """What came of it: a name, an index, or None where nothing was seen."""
+
+    def restart(self, first: object | None = None) -> None:
+        """
+        Back to the start of a run; `first` is its first reading where rows are reading-first.
+        """
+
+    def __repr__(self) -> str: ...
+
+    def __copy__(self) -> PlanPolicy: ...
+
+    def __deepcopy__(self, memo: object) -> PlanPolicy: ...
+
+    @property
+    def belief(self) -> Any:
+        """[S]"""
+
+def _load(path: object) -> Any: ...
+
+def agents() -> dict[str, Any]:
+    """The agents of the library: name and summary."""
+
+def agent_settings(name: str) -> dict[str, Any]:
+    """The settings of an agent: name, and its default and meaning as text."""
+
+class Agent:
+    """
+    An agent of the library that acts for whoever asks: `act()` chooses, `observe()` is told
+    what came of it. Where rows are reading-first, `observe()` comes first. Learners get the
+    model without its transition. Same seed, same actions; pickled in the middle of a run it
+    goes on to the bit (`episodes` begin anew).
+    """
+
+    def __init__(self, name: str, model: object | None, seed: object = 1, replication: int = 0, **settings: Any) -> None: ...
+
+    def act(self) -> tuple[Any, ...]:
+        """The next action and the probability with which it was chosen."""
+
+    def observe(self, observation: object | None) -> None:
+        """What was read: a name, an index, or None where nothing was."""
+
+    def probabilities(self) -> Any:
+        """[A]: the probabilities from which `act()` will draw."""
+
+    @property
+    def belief(self) -> Any:
+        """
+        [S]: the belief under the dynamics that the agent plays by; None before it
+        has any, and for agents that keep none.
+        """
+
+    @property
+    def episodes(self) -> list[Any]:
+        """What happened at the start of each episode so far, a dict each."""
+
+    @property
+    def model(self) -> Pomdp: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def steps(self) -> int:
+        """Steps so far."""
+
+    def __repr__(self) -> str: ...
+
+    def __copy__(self) -> Agent: ...
+
+    def __deepcopy__(self, memo: object) -> Agent: ...
+
+    def __getstate__(self) -> tuple[Any, ...]: ...
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None: ...
+
+def _learn(model: object, players: list[Any], steps: int, runs: int, seed: int, iota: float | None, checkpoints: int, oracle_gap: float) -> dict[str, Any]:
+    """Runs of players, each (label, name, settings, make); see oas.learn."""
+
+def _as_pomdp(model: object | None) -> Pomdp:
+    """
+    The model that a model, an estimate, a path or the name of a problem stands for.
+    """
+
+def _transition_error(truth: Pomdp, found: object, whose: str) -> float: ...
+
+def _action_values(plan: Plan, beliefs: object) -> Any:
+    """[belief][A]: the one-step look-ahead of a plan, Q(b, a)."""
+
+_RUN_HEADER: str = ...
+
+def _command(arg0: Sequence[str], arg1: str, /) -> str: ...
+
+def _study_unit(arg0: str, arg1: str, arg2: bool, arg3: int, /) -> bytes: ...
+
+class _StudyFarm:
+    def __init__(self, arg0: str, arg1: bool, arg2: str, /) -> None: ...
+
+    @property
+    def _name(self) -> str: ...
+
+    @property
+    def _text(self) -> str: ...
+
+    @property
+    def _total(self) -> int: ...
+
+    def _pending(self) -> list[int]: ...
+
+    def _record(self, arg0: bytes, arg1: str, arg2: int, /) -> str: ...
+
+    def _write(self) -> list[str]: ...
+
+class _LikelihoodPart:
+    def __init__(self, arg: object, /) -> None: ...
+
+    def _take(self, arg0: Log, arg1: bool, /) -> None: ...
+
+    def _append(self, arg: _LikelihoodPart, /) -> None: ...
+
+    def _pass(self, arg0: bytes, arg1: int, /) -> bytes: ...
+
+    def _facts(self) -> tuple[Any, ...]: ...
+
+    def __getstate__(self) -> tuple[Any, ...]: ...
+
+    def __setstate__(self, arg: tuple[Any, ...], /) -> None: ...
+
+def _sum_passes(arg: Sequence[bytes], /) -> bytes: ...
+
+def _estimate_by_passes(model: object, estimator: str, start: Estimate | None, facts: tuple[Any, ...], keywords: dict[str, Any], pass_: Callable[..., Any]) -> Estimate: ...

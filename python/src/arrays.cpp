@@ -1,0 +1,40 @@
+#include "arrays.hpp"
+
+#include <fmt/format.h>
+
+#include "oas/core/contracts.hpp"
+
+namespace oas::python {
+
+Table table_of(nb::handle value, const std::string& what) {
+  nb::object array;
+  try {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    OAS_REQUIRE(!nb::cast<bool>(numpy.attr("iscomplexobj")(value)),
+                "{} is complex; real numbers are needed", what);
+    OAS_REQUIRE(
+        !nb::hasattr(value, "mask") || !nb::cast<bool>(numpy.attr("ma").attr("is_masked")(value)),
+        "{} has masked entries; all must be there", what);
+    array = numpy.attr("asarray")(value, nb::arg("dtype") = numpy.attr("float64"),
+                                  nb::arg("order") = "C");
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+    throw InvalidArgument(
+        fmt::format("{} is no array of numbers: {}", what, nb::str(error.value()).c_str()));
+  }
+  const auto numbers = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
+  Table table;
+  table.values.assign(numbers.data(), numbers.data() + numbers.size());
+  for (std::size_t i = 0; i < numbers.ndim(); ++i) table.shape.push_back(numbers.shape(i));
+  return table;
+}
+
+std::string shown(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+void require_shape(const Table& table, const Shape& shape, const std::string& what,
+                   const char* meaning) {
+  OAS_REQUIRE(table.shape == shape, "{} has shape {}; it must be {} = {}", what, shown(table.shape),
+              meaning, shown(shape));
+}
+
+}  // namespace oas::python

@@ -1,0 +1,257 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "labels.hpp"
+#include "models.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/json_text.hpp"
+#include "oas/learning/agents.hpp"
+#include "settings.hpp"
+
+namespace oas::python {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// How an agent was made.
+struct Making {
+  std::string name;
+  std::vector<Setting> settings;
+  std::uint64_t seed = 1;
+  std::uint32_t replication = 0;
+};
+
+// An agent of the table with its random numbers, which insists on the order of calls: a first
+// observe() where rows are reading-first, then act() and observe() in turn.
+class NamedAgent {
+ public:
+  NamedAgent(const Pomdp& model, Making making)
+      : model_(model),
+        making_(std::move(making)),
+        agent_(make_agent(making_.name, model, making_.settings)),
+        rng_({making_.seed, making_.replication, Role::agent}),
+        opens_(model.reading_first()) {
+    OAS_REQUIRE(!agent_.needs_hidden_state(),
+                "{} with these settings must be shown the hidden state, which no agent outside a "
+                "simulation can be",
+                making_.name);
+  }
+
+  nb::tuple act() {
+    OAS_REQUIRE(!opens_, "rows are reading-first: tell observe() the first reading, then act()");
+    OAS_REQUIRE(!acted_, "act() was called for step {}: tell observe() what came of it first",
+                steps_);
+    const Choice choice = [&] {
+      const nb::gil_scoped_release released;  // an episode may begin, and be planned for
+      return agent_.act(rng_);
+    }();
+    acted_ = true;
+    return nb::make_tuple(choice.action.value(), choice.propensity);
+  }
+
+  void observe(nb::handle value) {
+    const Observation observation = observation_of(value, model_);
+    OAS_REQUIRE(opens_ || acted_, "observe() was called before act() at step {}", steps_);
+    const nb::gil_scoped_release released;
+    if (opens_) {
+      agent_.begin(observation);
+      opens_ = false;
+      return;
+    }
+    agent_.observe(observation);
+    acted_ = false;
+    ++steps_;
+  }
+
+  [[nodiscard]] nb::object probabilities() {
+    OAS_REQUIRE(!opens_, "rows are reading-first: tell observe() the first observation before");
+    OAS_REQUIRE(!acted_, "act() was called for step {}: tell observe() what came of it first",
+                steps_);
+    std::vector<double> out(static_cast<std::size_t>(model_.num_actions()));
+    {
+      const nb::gil_scoped_release released;
+      agent_.probabilities(out);
+    }
+    return owned(std::move(out));
+  }
+
+  [[nodiscard]] nb::object belief() const {
+    const auto belief = agent_.belief();
+    if (belief.empty()) return nb::none();
+    return owned(std::vector<double>(belief.begin(), belief.end()));
+  }
+
+  [[nodiscard]] nb::list episodes() const {
+    nb::list all;
+    for (const Episode& episode : agent_.episodes()) all.append(episode_dict(episode));
+    return all;
+  }
+
+  [[nodiscard]] std::string save() const {
+    Json settings = Json::array();
+    for (const Setting& setting : making_.settings) {
+      settings.push_back(Json::array({setting.name, setting.value}));
+    }
+    return dump_json({{"name", making_.name},
+                      {"settings", std::move(settings)},
+                      {"seed", making_.seed},
+                      {"replication", making_.replication},
+                      {"position", rng_.position()},
+                      {"opens", opens_},
+                      {"acted", acted_},
+                      {"steps", steps_},
+                      {"agent", agent_.save()}});
+  }
+
+  static NamedAgent loaded(const Pomdp& model, const std::string& text) {
+    try {
+      return loaded(model, parse_json(text, "pickled agent"));
+    } catch (const Json::exception& error) {
+      throw InvalidArgument(fmt::format("pickled agent: {}", error.what()));
+    }
+  }
+
+  [[nodiscard]] const Pomdp& model() const { return model_; }
+  [[nodiscard]] const Making& making() const { return making_; }
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+ private:
+  static NamedAgent loaded(const Pomdp& model, const Json& document) {
+    Making making{document.at("name"), {}, document.at("seed"), document.at("replication")};
+    for (const Json& setting : document.at("settings")) {
+      making.settings.push_back({setting.at(0), setting.at(1)});
+    }
+    NamedAgent agent(model, std::move(making));
+    agent.rng_ = Rng(agent.rng_.key(), document.at("position").get<std::uint64_t>());
+    agent.opens_ = document.at("opens");
+    agent.acted_ = document.at("acted");
+    agent.steps_ = document.at("steps");
+    agent.agent_.load(JsonView(document, "pickled agent").at("agent"));
+    return agent;
+  }
+
+  static nb::dict episode_dict(const Episode& episode) {
+    nb::dict entry;
+    entry["start"] = episode.start;
+    entry["length"] = episode.length;
+    entry["status"] = episode.status;
+    entry["pairs"] = episode.pairs;
+    entry["floor"] = episode.floor;
+    entry["radius"] = episode.radius;
+    entry["planned_gain"] = episode.planned_gain;
+    entry["optimistic_gain"] = episode.optimistic_gain;
+    entry["planning_seconds"] = episode.planning_seconds;
+    if (episode.failure) entry["failure"] = episode.failure->message;
+    if (episode.transition) {
+      const auto values = episode.transition->values();
+      const auto s = static_cast<std::size_t>(episode.transition->num_states());
+      entry["transition"] =
+          owned(std::vector<double>(values.begin(), values.end()), {values.size() / (s * s), s, s});
+    }
+    return entry;
+  }
+
+  Pomdp model_;
+  Making making_;
+  AnyAgent agent_;
+  Rng rng_;
+  bool opens_;
+  bool acted_ = false;
+  std::int64_t steps_ = 0;
+};
+
+void define_agents(nb::module_& m) {
+  m.def(
+      "agents",
+      [] {
+        nb::dict all;
+        for (const AgentInfo& info : agents()) {
+          all[nb::str(info.name.data(), info.name.size())] =
+              nb::str(info.summary.data(), info.summary.size());
+        }
+        return all;
+      },
+      "The agents of the library: name and summary.");
+  m.def(
+      "agent_settings",
+      [](const std::string& name) {
+        nb::dict all;
+        for (const SettingInfo& setting : find_agent(name).settings()) {
+          all[nb::str(setting.name.c_str())] = nb::make_tuple(setting.value, setting.help());
+        }
+        return all;
+      },
+      nb::arg("name"), "The settings of an agent: name, and its default and meaning as text.");
+}
+
+}  // namespace
+
+void bind_learning(nb::module_& m) {
+  define_agents(m);
+  nb::class_<NamedAgent>(
+      m, "Agent",
+      "An agent of the library that acts for whoever asks: `act()` chooses, `observe()` is told\n"
+      "what came of it. Where rows are reading-first, `observe()` comes first. Learners get the\n"
+      "model without its transition. Same seed, same actions; pickled in the middle of a run it\n"
+      "goes on to the bit (`episodes` begin anew).")
+      .def(
+          "__init__",
+          [](NamedAgent* self, const std::string& name, nb::handle model, nb::handle seed,
+             std::uint32_t replication, nb::kwargs settings) {
+            new (self) NamedAgent(finite_model(model),
+                                  {name, settings_of(settings), seed_of(seed), replication});
+          },
+          nb::arg("name"), nb::arg("model").none(), nb::arg("seed") = 1, nb::arg("replication") = 0,
+          nb::arg("settings"))
+      .def("act", &NamedAgent::act, "The next action and the probability with which it was chosen.")
+      .def("observe", &NamedAgent::observe, nb::arg("observation").none(),
+           "What was read: a name, an index, or None where nothing was.")
+      .def("probabilities", &NamedAgent::probabilities,
+           "[A]: the probabilities from which `act()` will draw.")
+      .def_prop_ro("belief", &NamedAgent::belief,
+                   "[S]: the belief under the dynamics that the agent plays by; None before it\n"
+                   "has any, and for agents that keep none.")
+      .def_prop_ro("episodes", &NamedAgent::episodes,
+                   "What happened at the start of each episode so far, a dict each.")
+      .def_prop_ro("model", &NamedAgent::model, nb::rv_policy::copy)
+      .def_prop_ro("name", [](const NamedAgent& self) { return self.making().name; })
+      .def_prop_ro("seed", [](const NamedAgent& self) { return self.making().seed; })
+      .def_prop_ro("steps", &NamedAgent::steps, "Steps so far.")
+      .def("__repr__",
+           [](const NamedAgent& self) {
+             return fmt::format("Agent('{}', seed={}, steps={})", self.making().name,
+                                self.making().seed, self.steps());
+           })
+      .def("__copy__",
+           [](const NamedAgent& self) { return NamedAgent::loaded(self.model(), self.save()); })
+      .def(
+          "__deepcopy__",
+          [](const NamedAgent& self, nb::handle) {
+            return NamedAgent::loaded(self.model(), self.save());
+          },
+          nb::arg("memo"))
+      .def("__getstate__",
+           [](const NamedAgent& self) {
+             return nb::make_tuple(model_text(self.model()), self.save());
+           })
+      .def(
+          "__setstate__",
+          [](NamedAgent& self, const nb::tuple& state) {
+            const AnyModel model =
+                parse_model_text(nb::cast<std::string>(state[0]), "pickled agent");
+            new (&self) NamedAgent(
+                NamedAgent::loaded(std::get<Pomdp>(model), nb::cast<std::string>(state[1])));
+          },
+          nb::arg("state"));
+}
+
+}  // namespace oas::python

@@ -1,0 +1,51 @@
+#include "labels.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "oas/core/contracts.hpp"
+#include "oas/model/label_lookup.hpp"
+
+namespace oas::python {
+
+namespace {
+
+// The index that a Python or NumPy integer holds; nothing where it is none. True is no index.
+std::optional<long long> index_of(nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value) || PyIndex_Check(value.ptr()) == 0) return std::nullopt;
+  const nb::object whole = nb::steal(PyNumber_Index(value.ptr()));
+  if (!whole.is_valid()) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  int overflow = 0;
+  const long long index = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  return overflow == 0 ? index : -2;
+}
+
+int element_of(nb::handle value, const Labels& labels, const char* kind, const std::string& whose) {
+  if (nb::isinstance<nb::str>(value)) {
+    return element_named(nb::cast<std::string>(value), labels, kind, whose);
+  }
+  const auto index = index_of(value);
+  OAS_REQUIRE(index.has_value(), "{} is {}, a {}; it must be a name or an index", whose,
+              nb::repr(value).c_str(), nb::type_name(value.type()).c_str());
+  OAS_REQUIRE(*index >= 0 && *index < labels.size(), "{} is {}; there are {} {}s", whose,
+              nb::repr(value).c_str(), labels.size(), kind);
+  return static_cast<int>(*index);
+}
+
+}  // namespace
+
+Observation observation_of(nb::handle value, const Pomdp& model) {
+  if (value.is_none()) return kMissing;
+  return Observation{element_of(value, model.observations(), "observation", "observation")};
+}
+
+Action action_of(nb::handle value, const Pomdp& model, const std::string& whose) {
+  return Action{element_of(value, model.actions(), "action", whose)};
+}
+
+}  // namespace oas::python

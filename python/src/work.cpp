@@ -1,0 +1,127 @@
+#include "work.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
+
+namespace oas::python {
+
+namespace {
+
+std::atomic<int> num_threads{0};
+
+bool in_main_thread() {
+  const nb::module_ threading = nb::module_::import_("threading");
+  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+// The bar that Python draws; nothing where nobody would see it.
+class Bar {
+ public:
+  explicit Bar(const Shown& shown) : shown_(shown) {}
+
+  void show(std::int64_t done) {
+    if (!asked_) {
+      asked_ = true;
+      bar_ = nb::module_::import_("oas._progress").attr("bar")(shown_.what, shown_.total);
+    }
+    if (bar_.is_valid() && !bar_.is_none()) bar_.attr("update")(done - drawn_);
+    drawn_ = done;
+  }
+  void close() {
+    if (bar_.is_valid() && !bar_.is_none()) bar_.attr("close")();
+  }
+
+ private:
+  const Shown& shown_;
+  nb::object bar_;
+  bool asked_ = false;
+  std::int64_t drawn_ = 0;
+};
+
+// One call: a thread that works and one that watches.
+class WatchedWork {
+ public:
+  WatchedWork(const Shown& shown, const std::function<void(const RowsRead&)>& work)
+      : bar_(shown), work_(work) {}
+
+  void run() {
+    std::thread worker([this] { do_work(); });
+    watch();
+    {
+      const nb::gil_scoped_release released;
+      worker.join();
+    }
+    bar_.close();
+    if (signal_) throw std::move(*signal_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void do_work() {
+    const StopScope scope(&stop_);
+    try {
+      work_([this](std::int64_t rows) { done_ += rows; });
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    wake_.notify_one();
+  }
+
+  void watch() {
+    constexpr auto kLook = std::chrono::milliseconds(50);
+    constexpr int kFirstDrawn = 20;  // looks: after a second
+    for (int looks = 1; !wait(kLook); ++looks) {
+      if (signal_) continue;
+      if (PyErr_CheckSignals() != 0) {
+        signal_.emplace();  // takes the exception
+        stop_ = true;
+      } else if (looks >= kFirstDrawn && looks % 4 == 0) {
+        bar_.show(done_);
+      }
+    }
+  }
+
+  bool wait(std::chrono::milliseconds time) {
+    const nb::gil_scoped_release released;
+    std::unique_lock lock(mutex_);
+    return wake_.wait_for(lock, time, [this] { return ended_; });
+  }
+
+  Bar bar_;
+  const std::function<void(const RowsRead&)>& work_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ended_ = false;
+  std::atomic<std::int64_t> done_{0};
+  StopFlag stop_{false};
+  std::exception_ptr failure_;
+  std::optional<nb::python_error> signal_;
+};
+
+}  // namespace
+
+void run_work(const Shown& shown, const std::function<void(const RowsRead&)>& work) {
+  if (in_main_thread()) {
+    WatchedWork(shown, work).run();
+    return;
+  }
+  const nb::gil_scoped_release released;
+  work([](std::int64_t) {});
+}
+
+Parallelism threads() { return {num_threads.load()}; }
+
+void set_threads(int count) {
+  OAS_REQUIRE(count >= 0 && count <= 1024, "threads is {}; it must be between 0 and 1024", count);
+  num_threads = count;
+}
+
+}  // namespace oas::python

@@ -1,0 +1,218 @@
+import inspect
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import oas
+
+MODEL = oas.problem("machine-maintenance")
+
+LONG = {
+    "simulate": "oas.simulate(model, steps=2 * 10**8, reward=False, state=False)",
+    "simulate runs": "oas.simulate(model, steps=10**4, runs=2 * 10**4, reward=False, state=False)",
+    "estimate": "oas.estimate(model, oas.simulate(model, steps=3 * 10**6), memory=4000)",
+    "plan": "oas.plan(model, steps=10**11)",
+    "gibbs": "oas.estimate(model, oas.simulate(model, steps=10**5), 'gibbs', draws=10**6)",
+}
+
+
+@pytest.mark.parametrize("work", LONG)
+def test_ctrl_c_stops_long_calls(work):
+    """The call is under way when the signal comes, and ends soon after it."""
+    code = f"""
+        import oas, signal, warnings
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        warnings.simplefilter("ignore")
+        model = oas.problem("machine-maintenance")
+        print("ready", flush=True)
+        try:
+            {LONG[work]}
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+            oas.estimate(model, oas.simulate(model, steps=1000), "oas")
+            print("and goes on", flush=True)
+        else:
+            print("done", flush=True)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        try:
+            out, _ = child.communicate(timeout=60)
+        finally:
+            child.kill()
+    assert out.split("\n")[:2] == ["stopped", "and goes on"]
+
+
+def test_other_threads_run_meanwhile():
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.perf_counter()
+    oas.simulate(MODEL, steps=5_000_000, reward=False, state=False)
+    took = time.perf_counter() - begun
+    done.set()
+    thread.join()
+    assert np.diff([t for t in ticks if t >= begun] or [0, took]).max() < max(0.5 * took, 0.2)
+
+
+def test_threads_get_the_same_results():
+    expected = [oas.simulate(MODEL, steps=5000, seed=seed) for seed in range(8)]
+    found = [None] * 8
+
+    def work(seed):
+        found[seed] = oas.simulate(MODEL, steps=5000, seed=seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    log = oas.simulate(MODEL, steps=20_000, runs=4, seed=3)
+    try:
+        oas.set_threads(1)
+        one = oas.estimate(MODEL, log)
+        oas.set_threads(3)
+        assert oas.estimate(MODEL, log) == one
+    finally:
+        oas.set_threads(0)
+    with pytest.raises(oas.InvalidArgument, match="threads is -1"):
+        oas.set_threads(-1)
+
+
+def forked(seed):
+    return oas.estimate(MODEL, oas.simulate(MODEL, steps=20_000, runs=4, seed=seed)).transition
+
+
+def test_forked_workers_have_threads_of_their_own():
+    expected = [forked(seed) for seed in range(3)]  # the parent's pool is at work already
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.map_async(forked, range(3)).get(timeout=120)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_forked_process_ends():
+    forked(1)
+    child = os.fork()
+    if child == 0:
+        forked(2)
+        os._exit(0)
+    for _ in range(600):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    assert done == child and status == 0
+
+
+def test_no_progress_bar_without_a_terminal(capfd):
+    oas.simulate(MODEL, steps=3_000_000)
+    assert capfd.readouterr().err == ""
+
+
+def test_memory_does_not_grow():
+    code = """
+        import oas, resource, pickle
+        model = oas.problem("machine-maintenance")
+        def work():
+            log = oas.simulate(model, steps=50_000)
+            estimate = oas.estimate(model, {"action": log.actions, "observation": log.observations},
+                                    "oas")
+            pickle.loads(pickle.dumps((log, estimate)))
+            try:
+                oas.read_log(model, {"action": [9], "observation": [0]})
+            except oas.Error:
+                pass
+        for _ in range(20):
+            work()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(60):
+            work()
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "ignore::UserWarning", "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert int(done.stdout) < 20_000  # kilobytes; 60 logs would be 100 MB
+    assert done.stderr == ""
+
+
+STUDY = """
+format = "oas-study/1"
+name = "long"
+title = "Long"
+question = "Can it be stopped?"
+replications = 500
+
+[[sweep]]
+name = "a"
+kind = "estimation"
+size = ["4x3x5"]
+estimators = ["oas-overlap"]
+pairs = 1_000_000
+"""
+
+
+def test_ctrl_c_stops_a_study_and_stays_python_s(tmp_path):
+    """The command's own handlers of signals have no business in a Python process."""
+    (tmp_path / "long.toml").write_text(STUDY)
+    code = f"""
+        import oas, signal, time, os
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("ready", flush=True)
+        try:
+            oas.study.run({str(tmp_path / "long.toml")!r}, {str(tmp_path / "out")!r})
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+        for _ in range(2):
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1)
+            except KeyboardInterrupt:
+                print("stopped", flush=True)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        try:
+            out, _ = child.communicate(timeout=60)
+        finally:
+            child.kill()
+    assert out == "stopped\n" * 3 and child.returncode == 0
+
+
+def test_functions_can_be_sent_to_other_processes():
+    for name in oas.__all__:
+        thing = getattr(oas, name)
+        if inspect.isfunction(thing):
+            assert pickle.loads(pickle.dumps(thing)) is thing
+        assert not callable(thing) or isinstance(thing, type) or inspect.signature(thing)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(oas.problem, ("pest-control",)) == oas.problem("pest-control")

@@ -1,0 +1,57 @@
+"""Types, style and stubs of the package itself."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import oas
+
+
+def run(*words, cwd):
+    done = subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, check=False, cwd=cwd
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ruff", "check", "--no-cache", "python"),
+        ("ruff", "format", "--no-cache", "--check", "python"),
+        ("mypy", "--strict", "--cache-dir=/dev/null", "python/oas"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_checkers_find_nothing(words, root):
+    run(*words, cwd=root)
+
+
+def tool(root, name):
+    place = root / "python" / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, place
+
+
+def test_committed_stubs_are_those_of_the_extension(root):
+    module, place = tool(root, "make_stubs")
+    committed = (root / "python" / "oas" / "_oas.pyi").read_text(encoding="utf-8")
+    assert module.stub() == committed, f"run {place} python/oas/_oas.pyi"
+
+
+def test_docstrings_say_what_the_options_of_the_command_say(root):
+    module, place = tool(root, "make_docstrings")
+    for path, text in module.files().items():
+        assert path.read_text(encoding="utf-8") == text, f"run {place}"
+
+
+def test_all_that_is_public_has_a_docstring():
+    for name in oas.__all__:
+        thing = getattr(oas, name)
+        assert name.startswith("__") or thing.__doc__, name
+    assert Path(oas.__file__).with_name("py.typed").exists()

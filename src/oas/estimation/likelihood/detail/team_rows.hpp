@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/core/team.hpp"
+#include "oas/estimation/likelihood/detail/likelihood_windows.hpp"
+#include "oas/estimation/likelihood/row_likelihood.hpp"
+#include "oas/model/row_slice.hpp"
+
+namespace oas::detail {
+
+/// What one rank of a team keeps of the rows of a long log, and its part in passes over all of
+/// them. Windows are numbered over the whole log and dealt out in stretches; each rank has the rows
+/// of its own and those ahead of them, in memory or, where they do not fit, in their files.
+///
+/// The belief with which a rank's first window starts is that at the end of the rank before. All
+/// ranks work at the same time, because a chain forgets: each finds its last belief from the last
+/// block of its last window, whose burn-in is known beforehand. When the rank before is done it
+/// sends the belief that it really came to; where that differs by a bit, windows are passed again
+/// until it makes no difference. With it comes the running total, so that windows are added up in
+/// their order: to the bit what one process computes. A pass sends O(A S²) bytes from rank to rank,
+/// and to rank 0 the scores of batches.
+class TeamRows {
+ public:
+  /// Of `rows` rows in all, in `sources`; all ranks call it. `like`: an empty one of the model.
+  TeamRows(Team& team, const RowLikelihood& like, std::int64_t rows,
+           std::span<const std::shared_ptr<RowSource>> sources,
+           std::span<const std::int64_t> rows_of_sources);
+
+  /// One pass, on rank 0; the others help().
+  [[nodiscard]] LikelihoodPass lead(const TransitionModel& transition, const PassOptions& options,
+                                    Parallelism parallelism) const;
+  void help(const std::string& order, Parallelism parallelism) const;
+
+ private:
+  struct Pass;
+  [[nodiscard]] bool takes_part() const { return team_.rank() < ranks_; }
+  void open(std::int64_t rows, std::span<const std::shared_ptr<RowSource>> sources,
+            std::span<const std::int64_t> rows_of_sources);
+  void look_at_ends();
+  [[nodiscard]] std::vector<double> guess_last_belief(const Pass& pass) const;
+  [[nodiscard]] std::vector<double> guessed_first_belief(const Pass& pass) const;
+  void pass_windows(Pass& pass, std::vector<double> belief) const;
+  void correct(Pass& pass, std::vector<double> belief) const;
+  [[nodiscard]] WindowTotal share(Pass& pass) const;
+
+  Team& team_;
+  int ranks_;  // that have windows
+  Stretch windows_;
+  std::int64_t all_rows_;
+  std::unique_ptr<RowSlice> slice_;
+  RowLikelihood own_;
+  bool continues_ = false;                         // the first row does not start a run
+  bool goes_on_ = false;                           // nor does the first one of the next rank
+  Window last_{};                                  // window
+  std::optional<TransitionLikelihood> last_rows_;  // of it, where they are not in memory
+};
+
+}  // namespace oas::detail

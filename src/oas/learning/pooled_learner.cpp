@@ -1,0 +1,151 @@
+#include "oas/learning/pooled_learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oas/core/contracts.hpp"
+#include "oas/core/sampling.hpp"
+#include "oas/estimation/likelihood/maximum_likelihood.hpp"
+#include "oas/learning/detail/record_estimate.hpp"
+#include "oas/learning/optimistic_planning.hpp"
+#include "oas/sensors/revealing.hpp"
+#include "oas/simulation/policies.hpp"
+
+namespace oas {
+
+namespace {
+
+// Starts of the likelihood lie inside the set of models: an entry 0 would stay 0.
+constexpr double kShareOfUniform = 0.02;
+
+double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
+  const bool weighted = estimator == PooledEstimator::moments &&
+                        weights_by_propensity(sensors.timing(), sensors.num_actions(), true);
+  return weighted ? default_floor(sensors.num_actions()) : 0.0;
+}
+
+}  // namespace
+
+void PooledUcrlOptions::validate(const Pomdp& sensors) const {
+  acting.validate(sensors);
+  OAS_REQUIRE(estimator == PooledEstimator::likelihood ||
+                  !weights_by_propensity(sensors.timing(), sensors.num_actions(), true) ||
+                  !acting.iota || *acting.iota > 0.0,
+              "iota is {}; in `after` timing moments are weighted by 1/propensity and need a "
+              "positive floor; oas-ucrl-ml does not",
+              *acting.iota);
+  check_ranges(*this);
+  if (exploration == PooledExploration::optimism) check_optimism(sensors);
+}
+
+PooledLearner::PooledLearner(const Pomdp& sensors, const PooledUcrlOptions& options)
+    : options_((options.validate(sensors), options)),
+      sensors_(sensors.without_transition()),
+      floor_(options.acting.iota.value_or(default_floor_of(sensors, options.estimator))) {
+  if (options.first_episode == 0) {
+    options_.first_episode =
+        12 * static_cast<std::int64_t>(sensors.num_states()) * sensors.num_actions();
+  }
+  if (options.estimator == PooledEstimator::likelihood) likelihood_.emplace(sensors);
+  const SensorReport report = analyse_sensors(sensors.sensors());
+  for (const ActionSensor& sensor : report.actions) alpha_.push_back(sensor.alpha);
+  OAS_REQUIRE(report.revealing() || options.exploration != PooledExploration::optimism,
+              "{}: no radius can be given; explore by sampling", report.brief());
+  // Beside the likelihood, moments give a start: where they are valid, and not weighted.
+  const bool useful = report.revealing() && (sensors.timing() == Timing::before || floor_ > 0.0);
+  if (useful || !likelihood_) moments_.emplace(sensors, Pairing::overlapping);
+}
+
+std::optional<Action> PooledLearner::overdue(std::span<const std::int64_t> plays,
+                                             std::int64_t step) const {
+  if (floor_ > 0.0) return std::nullopt;
+  const double due = options_.least_plays * std::cbrt(static_cast<double>(step));
+  const auto rarest = std::min_element(plays.begin(), plays.end());
+  if (static_cast<double>(*rarest) >= due) return std::nullopt;
+  return Action{static_cast<int>(rarest - plays.begin())};
+}
+
+// Of the episode that begins at a step that is not the first.
+std::int64_t PooledLearner::length_after(std::int64_t step) const {
+  const double more = static_cast<double>(step) * (options_.growth - 1.0);
+  return static_cast<std::int64_t>(std::ceil(more));
+}
+
+PooledLearner::Learned PooledLearner::estimate(Episode& episode) {
+  Learned learned;
+  if (moments_) {
+    TransitionEstimate by_moments = moments_->estimate(sensors_, episode);
+    const auto values = by_moments.transition.values();
+    learned.counts.assign(values.begin(), values.end());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto row = i / static_cast<std::size_t>(sensors_.num_states());
+      learned.counts[i] *= std::max(0.0, by_moments.visits[row]);
+    }
+    learned.transition = std::move(by_moments.transition);
+  } else {
+    learned.transition = TransitionModel::uniform(sensors_.num_states(), sensors_.num_actions());
+  }
+  return likelihood_ ? refine(learned.transition, episode) : learned;
+}
+
+// From the likelier of what the moments say and what was believed last.
+PooledLearner::Learned PooledLearner::refine(const TransitionModel& by_moments, Episode& episode) {
+  TransitionModel start = mixed_with_uniform(by_moments, kShareOfUniform);
+  if (last_estimate_) {
+    TransitionModel other = mixed_with_uniform(*last_estimate_, kShareOfUniform);
+    const double likelihood = likelihood_->pass(start, {}, {1}).log_likelihood;
+    if (likelihood_->pass(other, {}, {1}).log_likelihood > likelihood) start = std::move(other);
+  }
+  LikelihoodOptions options;
+  options.prior = options_.prior;
+  options.tolerance = options_.tolerance;
+  LikelihoodEstimate best = maximize_likelihood(*likelihood_, start, options, {1});
+  episode.pairs = static_cast<std::int64_t>(likelihood_->rows()) - 1;
+  episode.flagged_rows = 0;
+  episode.failure = detail::failure_of(best);
+  last_estimate_ = best.transition;
+  return {std::move(best.transition), std::move(best.pass.counts)};
+}
+
+void PooledLearner::plan(const Learned& learned, std::int64_t k, std::uint64_t seed,
+                         BeliefController& controller, Episode& episode) const {
+  const bool sampled = options_.exploration == PooledExploration::sampling;
+  plan_optimistically(sampled ? sample(learned.counts, k, seed) : learned.transition,
+                      radii(learned.counts, k), options_.acting.planner(floor_), controller,
+                      episode);
+}
+
+TransitionModel PooledLearner::sample(const std::vector<double>& counts, std::int64_t k,
+                                      std::uint64_t seed) const {
+  const int num_states = sensors_.num_states();
+  const auto n = static_cast<std::size_t>(num_states);
+  Rng rng({seed, static_cast<std::uint32_t>(k), Role::agent});
+  std::vector<double> values(counts.size());
+  std::vector<double> concentration(n);
+  for (std::size_t row = 0; row < counts.size(); row += n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      concentration[i] = 1.0 / num_states + options_.sharpness * counts[row + i];
+    }
+    sample_dirichlet(concentration, std::span(values).subspan(row, n), rng);
+  }
+  return {num_states, sensors_.num_actions(), std::move(values), "sample"};
+}
+
+std::vector<double> PooledLearner::radii(const std::vector<double>& counts, std::int64_t k) const {
+  const auto n = static_cast<std::size_t>(sensors_.num_states());
+  std::vector<double> radius(counts.size() / n, 0.0);
+  if (options_.exploration != PooledExploration::optimism) return radius;
+  const auto episode = static_cast<double>(k);
+  const double log_term =
+      std::log(static_cast<double>(radius.size()) * episode * episode * episode / options_.delta);
+  for (std::size_t row = 0; row < radius.size(); ++row) {
+    double visits = 0.0;
+    for (std::size_t i = 0; i < n; ++i) visits += counts[row * n + i];
+    const double noise = std::sqrt(static_cast<double>(n) * log_term / std::max(visits, 1.0));
+    const double alpha = alpha_[row / n];
+    radius[row] = std::min(1.0, options_.radius_scale * noise / (alpha * alpha));
+  }
+  return radius;
+}
+
+}  // namespace oas

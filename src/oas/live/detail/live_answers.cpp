@@ -1,0 +1,164 @@
+#include "oas/live/detail/live_answers.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "oas/belief/forecast.hpp"
+#include "oas/core/contracts.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+Json label(const Labels& labels, int element) {
+  if (labels.has_names()) return labels[element];
+  return element;
+}
+
+Json numbers_or_null(const std::vector<double>& values) {
+  return values.empty() ? Json(nullptr) : Json(values);
+}
+
+// [a][s][s'] of a flat table; NaN becomes null.
+Json nested(std::span<const double> values, int num_actions, int num_states) {
+  const double* next = values.data();
+  Json table = Json::array();
+  for (int a = 0; a < num_actions; ++a) {
+    Json matrix = Json::array();
+    for (int s = 0; s < num_states; ++s) {
+      Json row = Json::array();
+      for (int i = 0; i < num_states; ++i, ++next) {
+        row.push_back(std::isfinite(*next) ? Json(*next) : Json(nullptr));
+      }
+      matrix.push_back(std::move(row));
+    }
+    table.push_back(std::move(matrix));
+  }
+  return table;
+}
+
+}  // namespace
+
+Json labels_of(const Labels& labels) {
+  Json all = Json::array();
+  for (int i = 0; i < labels.size(); ++i) all.push_back(label(labels, i));
+  return all;
+}
+
+Json act_answer(const LiveState& state, const LiveUnit& unit) {
+  Json answer = {{"unit", unit.name},
+                 {"run", unit.runs},
+                 {"step", unit.step},
+                 {"action", label(state.model().actions(), unit.choice.action)},
+                 {"propensity", unit.choice.propensity},
+                 {"belief", numbers_or_null(unit.belief)}};
+  answer["expected_reward"] = unit.belief.empty() ? Json(nullptr) : Json(unit.reward);
+  return answer;
+}
+
+Json observe_answer(const LiveUnit& unit) {
+  return {{"unit", unit.name}, {"run", unit.runs}, {"step", unit.step}};
+}
+
+Json unit_answer(const LiveState& state, const LiveUnit& unit) {
+  Json answer = {{"unit", unit.name},
+                 {"run", unit.runs},
+                 {"ended", unit.ended},
+                 {"step", unit.step},
+                 {"next", nullptr},
+                 {"action", nullptr},
+                 {"belief", numbers_or_null(unit.belief)},
+                 {"rows", unit.rows},
+                 {"missing", unit.missing},
+                 {"impossible", unit.impossible}};
+  if (!unit.ended) answer["next"] = unit.acted || unit.step < 0 ? "observe" : "act";
+  if (unit.acted) answer["action"] = label(state.model().actions(), unit.choice.action);
+  return answer;
+}
+
+Json units_answer(const LiveState& state, const LiveRequest& request) {
+  Json list = Json::array();
+  auto next = state.units().upper_bound(request.after);
+  for (; next != state.units().end() && list.size() < static_cast<std::size_t>(request.limit);
+       ++next) {
+    list.push_back(unit_answer(state, next->second));
+  }
+  Json answer = {{"units", std::move(list)}};
+  answer["more"] = next != state.units().end();
+  return answer;
+}
+
+Json estimate_answer(const LiveState& state) {
+  const LivePlan* const plan = state.last_plan();
+  OAS_REQUIRE(state.learns(), "this agent estimates nothing");
+  const Pomdp& model = state.model();
+  Json answer = {{"states", labels_of(model.states())},
+                 {"actions", labels_of(model.actions())},
+                 {"rows", plan == nullptr ? 0 : plan->rows},
+                 {"transition", nullptr},
+                 {"standard_error", nullptr},
+                 {"counts", nullptr},
+                 {"plays", state.plays()}};
+  if (plan == nullptr) return answer;
+  const auto table = [&](std::span<const double> values) {
+    return values.empty() ? Json(nullptr) : nested(values, model.num_actions(), model.num_states());
+  };
+  answer["transition"] = table(plan->estimate.values());
+  answer["standard_error"] = table(plan->standard_error);
+  answer["counts"] = table(plan->counts);
+  answer["flagged_rows"] = plan->flagged_rows;
+  answer["fit_p_value"] =
+      std::isfinite(plan->fit_p_value) ? Json(plan->fit_p_value) : Json(nullptr);
+  if (!plan->failure.empty()) answer["warning"] = plan->failure;
+  return answer;
+}
+
+Json plan_answer(const LiveState& state) {
+  Json answer = {{"plan", nullptr}, {"rows", state.rows()}, {"next_plan_at", nullptr}};
+  if (state.learns()) answer["next_plan_at"] = state.next_plan_at();
+  const LivePolicy* const policy = state.policy();
+  if (policy == nullptr) return answer;
+  const LivePlan& plan = policy->plan();
+  answer["plan"] = {{"number", plan.number},
+                    {"rows", plan.rows},
+                    {"gain", plan.gain},
+                    {"optimistic_gain", plan.optimistic_gain},
+                    {"radius", plan.radius},
+                    {"status", plan.status},
+                    {"floor", policy->floor()},
+                    {"transition", nested(plan.transition.values(), state.model().num_actions(),
+                                          state.model().num_states())}};
+  return answer;
+}
+
+Json forecast_answer(const LiveState& state, const LiveUnit& unit, const LiveRequest& request) {
+  const LivePolicy* const policy = state.policy();
+  OAS_REQUIRE(policy != nullptr && !unit.belief.empty(),
+              "unit '{}': there is no belief to forecast from yet", unit.name);
+  ForecastQuestion question;
+  question.steps = request.horizon;
+  question.schedule = request.schedule;
+  if (question.schedule.empty()) {
+    OAS_REQUIRE(unit.acted, "unit '{}': \"actions\" says which actions are to come", unit.name);
+    question.schedule = {unit.choice.action};
+  }
+  question.reach = request.reach;
+  const Forecast forecast = Forecaster(policy->plan().estimate, question)(unit.belief);
+  const int num_states = state.model().num_states();
+  Json answer = {{"unit", unit.name}, {"run", unit.runs}, {"step", unit.step}};
+  Json table = Json::array();
+  for (std::size_t at = 0; at < forecast.states.size();
+       at += static_cast<std::size_t>(num_states)) {
+    table.push_back(std::vector<double>(
+        forecast.states.begin() + static_cast<std::ptrdiff_t>(at),
+        forecast.states.begin() + static_cast<std::ptrdiff_t>(at) + num_states));
+  }
+  answer["states"] = std::move(table);
+  if (request.reach.empty()) return answer;
+  answer["survival"] = forecast.survival;
+  answer["ever"] = forecast.ever;
+  answer["mean_steps"] = std::isfinite(forecast.mean_steps) ? Json(forecast.mean_steps) : nullptr;
+  return answer;
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,210 @@
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "oas/core/contracts.hpp"
+#include "oas/live/detail/live_service.hpp"
+
+// What a LiveService does beside the calls.
+namespace oas::detail {
+
+namespace {
+
+// Rows are handed over in stretches: the learner need not be woken by each.
+constexpr std::size_t kPendingRows = 4096;
+// A snapshot costs time with all that was learned: taken whenever the journal has grown by this
+// share, all of them together cost as much as a few of the last.
+constexpr std::uint64_t kShareOfJournal = 8;
+constexpr auto kRetry = std::chrono::seconds(1);
+constexpr double kRetryGrowth = 1.1;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+JournalRecord plan_record(const LivePlan& plan) {
+  JournalRecord record;
+  record.kind = JournalKind::plan;
+  record.text = plan.to_bytes();
+  return record;
+}
+
+}  // namespace
+
+void LiveService::plan_within_the_call() {
+  const auto begin = std::chrono::steady_clock::now();
+  const LivePlan plan = learner_->make_plan(state_.last_plan());
+  planning_seconds_ += seconds_since(begin);
+  const JournalRecord record = plan_record(plan);
+  commit(std::span(&record, 1));
+}
+
+bool LiveService::snapshot_due() const {
+  if (snapshot_asked_) return true;
+  if (options_.snapshot_every == 0) return false;
+  const std::uint64_t since = store_.records_since_snapshot();
+  return since >= static_cast<std::uint64_t>(options_.snapshot_every) &&
+         since >= store_.journal().place().sequence / kShareOfJournal;
+}
+
+bool LiveService::has_work() const {
+  return plan_from_.has_value() || snapshot_due() || pending_.size() >= kPendingRows;
+}
+
+// Where the journal cannot take it, the next call tries again.
+void LiveService::forget_what_has_changed() {
+  const LiveDetector* const detector = state_.detector();
+  if (options_.on_change != OnChange::fresh || !state_.learns() || detector == nullptr) return;
+  if (!detector->alarmed()) return;
+  JournalRecord record;
+  record.kind = JournalKind::change;
+  try {
+    commit(std::span(&record, 1));
+  } catch (const IoError&) {
+    return;
+  }
+}
+
+// After every call, under the lock.
+void LiveService::after_call() {
+  forget_what_has_changed();
+  if (options_.synchronous) {
+    if (!snapshot_due()) return;
+    snapshot_asked_ = false;
+    snapshot_failure_ = store_snapshot(store_.journal().place(), saved_state());
+    return;
+  }
+  if (!plan_from_ && state_.plan_due() && state_.rows() >= retry_plan_at_) {
+    plan_from_ = state_.rows();
+  }
+  if (has_work()) wake_.notify_one();
+}
+
+void LiveService::background() {
+  const StopScope scope(&stop_);
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait_for(lock, kRetry, [this] { return stopping_ || has_work(); });
+    if (stopping_ || !broken_.empty()) continue;
+    if (made_) {
+      put_in_force(lock);
+    } else if (plan_from_) {
+      make_plan(lock);
+    } else if (snapshot_due()) {
+      take_snapshot(lock);
+    } else if (learner_ != nullptr) {
+      take_rows();
+      lock.unlock();
+      feed(kAllRows);
+      lock.lock();
+    }
+  }
+}
+
+// Under the lock.
+void LiveService::take_rows() {
+  carried_.insert(carried_.end(), pending_.begin(), pending_.end());
+  pending_.clear();
+}
+
+// Not under the lock: until the learner has so many rows.
+void LiveService::feed(std::int64_t rows) {
+  while (!carried_.empty() && learner_->rows() < rows) {
+    learner_->add(carried_.front());
+    carried_.pop_front();
+  }
+}
+
+void LiveService::make_plan(std::unique_lock<std::mutex>& lock) {
+  take_rows();
+  const std::int64_t rows = *plan_from_;
+  const std::shared_ptr<const LivePolicy> before = state_.shared_policy();
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<LivePlan> plan;
+  std::string failure;
+  try {
+    feed(rows);
+    plan = learner_->make_plan(before ? &before->plan() : nullptr);
+  } catch (const Interrupted&) {
+    failure = "interrupted";
+  } catch (const std::exception& error) {
+    failure = fmt::format("no plan could be made from {} rows: {}", rows, error.what());
+  }
+  lock.lock();
+  planning_seconds_ += seconds_since(begin);
+  planning_failure_ = failure;
+  if (plan) {
+    made_ = std::move(plan);
+    put_in_force(lock);
+    return;
+  }
+  plan_from_.reset();
+  retry_plan_at_ = static_cast<std::int64_t>(static_cast<double>(rows) * kRetryGrowth) + 1;
+}
+
+// It comes into force where it stands in the journal. On a full disk it waits.
+void LiveService::put_in_force(std::unique_lock<std::mutex>& lock) {
+  if (state_.forgotten() < made_->rows) {
+    const JournalRecord record = plan_record(*made_);
+    try {
+      commit(std::span(&record, 1));
+      planning_failure_.clear();
+    } catch (const std::exception& error) {
+      planning_failure_ = fmt::format("a plan waits to come into force: {}", error.what());
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      lock.lock();
+      return;
+    }
+  }
+  made_.reset();
+  plan_from_.reset();
+}
+
+std::string LiveService::saved_state() const {
+  ByteWriter out;
+  state_.save(out);
+  return out.take();
+}
+
+std::string LiveService::store_snapshot(const JournalPlace& place, std::string_view state) {
+  try {
+    ByteWriter learned;
+    if (learner_ != nullptr) learner_->save(learned);
+    store_.write_snapshot(place, state, learned.take());
+    return {};
+  } catch (const std::exception& error) {
+    store_.put_off_snapshot();
+    return fmt::format("no snapshot could be taken: {}", error.what());
+  }
+}
+
+void LiveService::take_snapshot(std::unique_lock<std::mutex>& lock) {
+  take_rows();
+  snapshot_asked_ = false;
+  const JournalPlace place = store_.journal().place();
+  const std::string state = saved_state();
+  lock.unlock();
+  if (learner_ != nullptr) feed(kAllRows);
+  std::string failure = store_snapshot(place, state);
+  lock.lock();
+  snapshot_failure_ = std::move(failure);
+}
+
+void LiveService::sync_now_and_then() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    sync_wake_.wait_for(lock, std::chrono::duration<double>(options_.sync_seconds),
+                        [this] { return stopping_; });
+    lock.unlock();
+    try {
+      store_.journal().sync();
+    } catch (const IoError&) {
+      // The writer is broken: the next call is told so.
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace oas::detail

@@ -1,0 +1,344 @@
+#include "oas/live/detail/live_state.hpp"
+
+#include <utility>
+
+#include "oas/core/checks.hpp"
+#include "oas/core/contracts.hpp"
+#include "oas/core/fingerprint.hpp"
+#include "oas/counts/row_pairing.hpp"
+#include "oas/learning/agents.hpp"
+#include "oas/simulation/policies.hpp"
+
+namespace oas::detail {
+
+namespace {
+
+// Numbers of a stream that are set aside for one step; a choice takes one or two.
+constexpr std::uint64_t kDrawsPerStep = 8;
+
+Rng stream_of(std::uint64_t seed, const LiveUnit& unit, std::int64_t step) {
+  Fingerprint key;
+  key.add(seed);
+  key.add_bytes(unit.name);
+  return Rng({key.value(), static_cast<std::uint32_t>(unit.runs), Role::agent},
+             static_cast<std::uint64_t>(step) * kDrawsPerStep);
+}
+
+// Whether rows without propensity would bias what is learned.
+bool needs_propensities(const PooledLearner& learner) {
+  return !learner.likelihood() &&
+         weights_by_propensity(learner.sensors().timing(), learner.sensors().num_actions(), true);
+}
+
+}  // namespace
+
+LiveState::LiveState(const Pomdp& model, const LiveOptions& options)
+    : full_model_(model),
+      options_(options),
+      model_(find_agent(options.agent).knows_dynamics ? model : model.without_transition()),
+      plays_(static_cast<std::size_t>(model.num_actions()), 0) {
+  if (find_agent(options.agent).split == nullptr) {
+    solo_.emplace(make_agent(options.agent, model, options.settings));
+    OAS_REQUIRE(!solo_->needs_hidden_state(),
+                "agent '{}' must be shown the hidden state; no real system can", options.agent);
+    return;
+  }
+  SplitAgent agent = split_agent(options.agent, model, options.settings);
+  floor_ = agent.floor;
+  grid_.emplace(agent.controller.grid());
+  learner_settings_ = std::move(agent.learner);
+  if (learner_settings_) plan_due_ = learner_settings_->first_episode();
+  if (learner_settings_ || agent.controller.ready()) {
+    detector_.emplace(model_, options.steps_per_false_alarm);
+  }
+  if (!agent.controller.ready()) return;
+  LivePlan plan;
+  plan.transition = plan.estimate = agent.controller.transition();
+  plan.bias = agent.controller.bias();
+  plan.status = "fixed";
+  policy_ =
+      std::make_shared<LivePolicy>(model_.without_transition(), *grid_, std::move(plan), floor_);
+  if (find_agent(options.agent).knows_dynamics) {
+    detector_->hold_true(policy_->plan().estimate);
+  } else {
+    detector_.reset();  // it plays by dynamics that it does not hold to be true
+  }
+}
+
+const LiveUnit* LiveState::find(const std::string& name) const {
+  const auto found = units_.find(name);
+  return found == units_.end() ? nullptr : &found->second;
+}
+
+LiveUnit& LiveState::unit_of(std::uint64_t run) {
+  const auto found = runs_.find(run);
+  OAS_REQUIRE(found != runs_.end(), "there is no open run {}", run);
+  return *found->second;
+}
+
+JournalRecord LiveState::begin_record(const std::string& name) const {
+  OAS_REQUIRE(!solo_ || runs_begun_ == 0,
+              "this agent cannot be split into one that learns and several that act: it has one "
+              "unit and one run, and cannot begin another with unit '{}'",
+              name);
+  JournalRecord record;
+  record.kind = JournalKind::begin;
+  record.run = runs_begun_;
+  record.step = model_.reading_first() ? -1 : 0;
+  record.text = name;
+  return record;
+}
+
+void LiveState::check_row(Action action, Observation observation) const {
+  check_observation(observation, model_.num_observations());
+  if (action >= 0) check_action(action, model_.num_actions());
+  if (observation == kMissing) return;
+  const ObservationModel& sensors = action >= 0 ? model_.sensors() : *model_.first_observation();
+  const Action sensor = action >= 0 ? action : Action{0};
+  for (State s{0}; s < model_.num_states(); ++s) {
+    if (sensors(sensor, s, observation) > 0.0) return;
+  }
+  throw InvalidArgument(fmt::format(
+      "observation {} cannot be: after action {} every state gives it with probability 0; "
+      "null says that nothing was seen",
+      model_.observations()[observation], action >= 0 ? model_.actions()[action] : "(none)"));
+}
+
+JournalRow LiveState::completed(const LiveUnit& unit, JournalRow row) const {
+  if (unit.step < 0) {
+    OAS_REQUIRE(!row.by_others, "the first reading of a run comes before any action");
+  } else if (row.by_others) {
+    OAS_REQUIRE(!solo_, "this agent cannot be told of actions that others chose");
+    OAS_REQUIRE(row.propensity || !learner_settings_ || !needs_propensities(*learner_settings_),
+                "action {} was chosen by others and has no propensity: in `after` timing moments "
+                "are weighted by 1/propensity, and leaving such rows out would select by what was "
+                "seen; oas-ucrl-ml needs none",
+                model_.actions()[row.action]);
+  } else {
+    row.action = unit.choice.action;
+    row.propensity = unit.choice.propensity;
+  }
+  check_row(row.action, row.observation);
+  return row;
+}
+
+// Under the plan in force; empty where there is none.
+std::vector<double> LiveState::belief_now(const LiveUnit& unit) const {
+  if (solo_) return {solo_->belief().begin(), solo_->belief().end()};
+  if (!policy_ || unit.step < 0) return {};
+  return unit.plan == policy_->plan().number ? unit.belief : policy_->belief_of(unit);
+}
+
+Choice LiveState::choose(const LiveUnit& unit, const JournalRow* row) {
+  std::vector<double> belief = belief_now(unit);
+  if (row == nullptr || row->action < 0) {
+    if (row != nullptr && policy_) {
+      LiveUnit begun = unit;
+      begun.first = row->observation;
+      belief = policy_->belief_of(begun);
+    }
+    return drawn(unit, row == nullptr ? unit.step : 0, belief, plays_, rows_);
+  }
+  if (policy_) belief = policy_->moved(belief, row->action, row->observation).belief;
+  std::vector<std::int64_t> plays = plays_;
+  ++plays[static_cast<std::size_t>(row->action)];
+  return drawn(unit, unit.step + 1, belief, plays, rows_ + 1);
+}
+
+Choice LiveState::drawn(const LiveUnit& unit, std::int64_t step, std::span<const double> belief,
+                        std::span<const std::int64_t> plays, std::int64_t rows) {
+  Rng rng = stream_of(options_.seed, unit, step);
+  if (solo_) {
+    if (!solo_choice_) solo_choice_ = solo_->act(rng);
+    return *solo_choice_;
+  }
+  const int num_actions = model_.num_actions();
+  if (!policy_) {
+    return {Action{rng.below(static_cast<std::uint32_t>(num_actions))}, 1.0 / num_actions};
+  }
+  if (learner_settings_) {
+    if (const auto action = learner_settings_->overdue(plays, rows)) return {*action, 1.0};
+  }
+  return explore(policy_->greedy(belief), floor_, num_actions, rng);
+}
+
+void LiveState::apply(const JournalRecord& record, bool check, std::vector<LearnerRow>& fed) {
+  switch (record.kind) {
+    case JournalKind::begin:
+      begin(record);
+      return;
+    case JournalKind::plan:
+      OAS_REQUIRE(learns(), "the journal has a plan, and the agent does not learn");
+      adopt(plan_of(record));
+      return;
+    case JournalKind::change:
+      forget(fed);
+      return;
+    default:
+      break;
+  }
+  LiveUnit& unit = unit_of(record.run);
+  OAS_REQUIRE(record.step == unit.step, "unit '{}' is at step {}, the journal goes on at step {}",
+              unit.name, unit.step, record.step);
+  const bool rows = record.kind == JournalKind::observe || record.kind == JournalKind::step;
+  if (rows) {
+    check_row(record.row.action, record.row.observation);
+    unit.step < 0 ? begin_with(unit, record.row, fed) : observe(unit, record.row, fed);
+  }
+  if (record.kind == JournalKind::act || record.kind == JournalKind::step) {
+    act(unit, record, check);
+  }
+  if (record.kind == JournalKind::end) end(unit, fed);
+}
+
+LiveUnit LiveState::begun(const JournalRecord& record) const {
+  LiveUnit fresh;
+  fresh.name = record.text;
+  fresh.run = record.run;
+  fresh.runs = 1;
+  fresh.step = model_.reading_first() ? -1 : 0;
+  if (const LiveUnit* before = find(record.text)) {
+    OAS_REQUIRE(before->ended, "unit '{}' begins a run within a run", record.text);
+    fresh.runs = before->runs + 1;
+    fresh.rows = before->rows;
+    fresh.missing = before->missing;
+    fresh.impossible = before->impossible;
+  }
+  return fresh;
+}
+
+void LiveState::begin(const JournalRecord& record) {
+  OAS_REQUIRE(record.run == runs_begun_, "run {} begins after {} runs", record.run, runs_begun_);
+  LiveUnit fresh = begun(record);
+  LiveUnit& unit = units_[record.text] = std::move(fresh);
+  runs_[record.run] = &unit;
+  ++runs_begun_;
+  ++active_;
+}
+
+void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
+  OAS_REQUIRE(row.action < 0, "unit '{}': a first reading has an action", unit.name);
+  unit.first = row.observation;
+  unit.content = content_of(row);
+  unit.has_row = true;
+  unit.step = 0;
+  if (solo_) {
+    if (row.observation != kMissing) solo_->begin(row.observation);
+  } else if (policy_) {
+    unit.belief = policy_->belief_of(unit);
+    unit.plan = policy_->plan().number;
+  }
+  if (learns()) {
+    fed.push_back({unit.run, 1.0, {}, row.observation, LearnerRow::Kind::first_reading});
+  }
+}
+
+void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
+  OAS_REQUIRE(row.action >= 0 && (unit.acted || row.by_others),
+              "unit '{}' observes step {} before an action is chosen", unit.name, unit.step);
+  if (solo_) {
+    solo_->observe(row.observation);
+  } else if (policy_) {
+    LivePolicy::Moved moved = policy_->moved(belief_now(unit), row.action, row.observation);
+    unit.belief = std::move(moved.belief);
+    unit.plan = policy_->plan().number;
+    if (!(moved.probability > 0.0)) ++unit.impossible;
+  }
+  if (detector_ && detector_->active()) watch(unit, row);
+  if (learns()) {
+    unit.recent.push_back({row.action, row.observation});
+    if (unit.recent.size() > LiveUnit::kHistory) unit.recent.pop_front();
+    fed.push_back({unit.run, row.propensity.value_or(0.0), row.action, row.observation,
+                   LearnerRow::Kind::row});
+  }
+  unit.content = content_of(row);
+  unit.has_row = true;
+  unit.acted = false;
+  ++unit.step;
+  ++unit.rows;
+  if (row.missing()) ++unit.missing;
+  ++plays_[static_cast<std::size_t>(row.action)];
+  ++rows_;
+}
+
+// Before the row is among the recent ones.
+void LiveState::watch(LiveUnit& unit, const JournalRow& row) {
+  if (unit.watch_plan != plans_) {
+    BeliefFilter& filter = detector_->filter();
+    filter_recent(unit, filter);
+    unit.watch.belief.assign(filter.belief().begin(), filter.belief().end());
+    unit.watch.before = unit.recent.empty() ? unit.first : unit.recent.back().observation;
+    unit.watch_plan = plans_;
+  }
+  detector_->see(unit.watch, row.action, row.observation, rows_);
+}
+
+void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
+  check_action(record.choice, model_.num_actions());
+  OAS_REQUIRE(!unit.acted && unit.step >= 0, "unit '{}' acts twice in step {}", unit.name,
+              unit.step);
+  if (check || solo_) {
+    const Choice again = choose(unit, nullptr);
+    OAS_REQUIRE(again.action == record.choice && again.propensity == record.choice_propensity,
+                "unit '{}', step {}: the journal has action {} with propensity {}, and computed "
+                "again it is {} with {}",
+                unit.name, unit.step, model_.actions()[record.choice], record.choice_propensity,
+                model_.actions()[again.action], again.propensity);
+  }
+  if (!solo_ && policy_ && unit.plan != policy_->plan().number) {
+    unit.belief = policy_->belief_of(unit);
+    unit.plan = policy_->plan().number;
+  }
+  if (solo_) unit.belief.assign(solo_->belief().begin(), solo_->belief().end());
+  solo_choice_.reset();
+  unit.choice = {record.choice, record.choice_propensity};
+  unit.reward = policy_ ? policy_->expected_reward(unit.belief, record.choice) : 0.0;
+  unit.acted = true;
+}
+
+void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
+  if (learns()) fed.push_back({unit.run, 1.0, {}, kMissing, LearnerRow::Kind::run_ends});
+  runs_.erase(unit.run);
+  unit.ended = true;
+  unit.acted = false;
+  unit.recent.clear();
+  unit.belief.clear();
+  --active_;
+}
+
+void LiveState::forget(std::vector<LearnerRow>& fed) {
+  if (!learns()) return;
+  fed.push_back({0, 1.0, {}, kMissing, LearnerRow::Kind::all_forgotten});
+  plan_due_ = rows_ + learner_settings_->first_episode();
+  forgotten_ = rows_;
+  detector_->suspend();
+}
+
+void LiveState::adopt(LivePlan plan) {
+  OAS_REQUIRE(plan.number == plans_ + 1 && plan.rows <= rows_,
+              "plan {} from {} rows comes after {} plans and {} rows", plan.number, plan.rows,
+              plans_, rows_);
+  plans_ = plan.number;
+  if (plan.rows > forgotten_) {
+    const std::int64_t learned = plan.rows - forgotten_;
+    plan_due_ = plan.rows + learner_settings_->length_after(learned);
+  }
+  policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_);
+  const std::int64_t learned = policy_->plan().rows - forgotten_;
+  if (learned > 0) detector_->hold_true(policy_->plan().estimate, learned);
+}
+
+LivePlan LiveState::plan_of(const JournalRecord& record) const {
+  return LivePlan::parse(record.text, model_.num_states(), model_.num_actions(), grid_->size());
+}
+
+std::int64_t LiveState::rows_of_plan(const JournalRecord& record) const {
+  return plan_of(record).rows;
+}
+
+void LiveState::check_plan(const JournalRecord& record, LiveLearner& learner) const {
+  OAS_REQUIRE(learner.make_plan(last_plan()).to_bytes() == record.text,
+              "plan {} comes out otherwise when it is made again", plan_of(record).number);
+}
+
+}  // namespace oas::detail

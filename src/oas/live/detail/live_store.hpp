@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oas/journal/journal_lock.hpp"
+#include "oas/journal/journal_writer.hpp"
+#include "oas/live/detail/live_learner.hpp"
+#include "oas/live/detail/live_state.hpp"
+#include "oas/live/live_options.hpp"
+
+namespace oas::detail {
+
+/// The folder of a live agent: its journal, and a snapshot of what the first records of it led to,
+/// so that these need not be read again.
+class LiveStore {
+ public:
+  /// Takes the folder for this process alone.
+  LiveStore(const Pomdp& model, const LiveOptions& options);
+
+  /// Brings state and learner (null: none) to the end of the journal, and opens it for writing.
+  /// Throws InvalidArgument on a journal of another agent and on a damaged one.
+  void recover(LiveState& state, LiveLearner* learner);
+
+  [[nodiscard]] JournalWriter& journal() { return *journal_; }
+  [[nodiscard]] const JournalWriter& journal() const { return *journal_; }
+  /// Since the last one was taken, or could not be.
+  [[nodiscard]] std::uint64_t records_since_snapshot() const;
+  /// None shall be taken before as many records as now have come again.
+  void put_off_snapshot() { snapshot_at_ = journal_->place().sequence; }
+  /// What recover() had to say: a snapshot that could not be used, a torn end.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+  /// Replaces the snapshot by this one, taken at `place`. Throws IoError.
+  void write_snapshot(const JournalPlace& place, std::string_view state, std::string_view learner);
+
+ private:
+  [[nodiscard]] std::string snapshot_path() const;
+  // Where reading begins.
+  [[nodiscard]] JournalPlace load_snapshot(LiveState& state, LiveLearner* learner);
+  void replay(JournalReader& reader, LiveState& state, LiveLearner* learner);
+
+  std::string folder_;
+  bool verify_;
+  std::size_t segment_bytes_;
+  JournalLock lock_;
+  JournalHeader header_;
+  std::unique_ptr<JournalWriter> journal_;
+  std::atomic<std::uint64_t> snapshot_at_ = 0;  // sequence
+  std::vector<std::string> notes_;
+};
+
+}  // namespace oas::detail

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/belief/filter.hpp"
+#include "oas/core/bytes.hpp"
+#include "oas/live/detail/live_detector.hpp"
+#include "oas/live/detail/live_plan.hpp"
+#include "oas/model/trajectory.hpp"
+#include "oas/planning/look_ahead.hpp"
+
+namespace oas::detail {
+
+/// What is known of one unit: where its run stands, and what is believed about it.
+struct LiveUnit {
+  /// Rows kept for a new belief under a new plan: its error falls geometrically with their number.
+  static constexpr std::size_t kHistory = 512;
+  struct Row {
+    Action action;
+    Observation observation;
+  };
+
+  std::string name;
+  std::uint64_t run = 0;  ///< number of its run among all
+  std::int64_t runs = 0;  ///< that it has begun
+  bool ended = false;     ///< its run has, and no other has begun
+  std::int64_t step = 0;  ///< the next to be acted and observed; -1: a first reading is due
+  bool acted = false;     ///< `choice` is the action of `step`
+  Choice choice;
+  double reward = 0.0;           ///< that is expected of it, as it was told
+  std::uint64_t content = 0;     ///< of the last row; see content_of
+  bool has_row = false;          ///< there is a last row, of step - 1
+  Observation first = kMissing;  ///< its first reading
+  std::deque<Row> recent;
+  std::int64_t plan = -1;  ///< under which `belief` is; -1: none
+  std::vector<double> belief;
+  LiveDetector::Watch watch;
+  std::int64_t watch_plan = -1;  ///< whose estimate the watch is under; -1: none
+  std::int64_t rows = 0;         ///< of all its runs
+  std::int64_t missing = 0;      ///< of these
+  std::int64_t impossible = 0;   ///< of these, under the plan of the time
+
+  void save(ByteWriter& out) const;
+  /// Throws InvalidArgument on what cannot be.
+  [[nodiscard]] static LiveUnit loaded(ByteReader& in, int num_states);
+};
+
+/// Brings a filter to where the recent rows of a unit lead.
+void filter_recent(const LiveUnit& unit, BeliefFilter& filter);
+
+/// How units are played under one plan. Work space inside: one call at a time.
+class LivePolicy {
+ public:
+  /// `sensors` without transition.
+  LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan plan, double floor);
+
+  [[nodiscard]] const LivePlan& plan() const { return plan_; }
+
+  /// The belief that the recent rows of a unit give.
+  [[nodiscard]] std::vector<double> belief_of(const LiveUnit& unit);
+  struct Moved {
+    std::vector<double> belief;
+    double probability = 1.0;  ///< of the observation
+  };
+  [[nodiscard]] Moved moved(std::span<const double> belief, Action action, Observation observation);
+  [[nodiscard]] int greedy(std::span<const double> belief) { return look_ahead_.greedy(belief); }
+  /// g(b, a)
+  [[nodiscard]] double expected_reward(std::span<const double> belief, Action action) const;
+  [[nodiscard]] double floor() const { return floor_; }
+
+ private:
+  LivePlan plan_;
+  double floor_;
+  LookAhead look_ahead_;
+  BeliefFilter filter_;
+  Matrix rewards_;  // A×S
+};
+
+}  // namespace oas::detail

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oas/core/settings.hpp"
+
+namespace oas {
+
+/// When what was written to a journal is forced to the disk. A killed process loses nothing in any
+/// of the three; they differ in what a power cut may take.
+enum class LiveSync {
+  always,    ///< before every answer: nothing
+  interval,  ///< every LiveOptions::sync_seconds: what was answered since then
+  never,     ///< when the system sees fit
+};
+
+/// What a live agent does when it finds that the dynamics have changed.
+enum class OnChange {
+  warn,   ///< it says so and goes on
+  fresh,  ///< it also forgets all rows before the change
+};
+
+struct LiveOptions {
+  std::string journal;                ///< folder; made where it is missing
+  std::string agent = "oas-ucrl-ml";  ///< of the table of agents
+  std::vector<Setting> settings;      ///< of the agent
+  std::uint64_t seed = 1;             ///< of its draws
+  LiveSync sync = LiveSync::interval;
+  double sync_seconds = 1.0;  ///< between two syncs with LiveSync::interval; > 0
+  bool synchronous = false;   ///< plans are made within the call that needs them
+  bool verify = false;        ///< at the start every recorded choice and plan is computed again
+  std::int64_t snapshot_every = 100'000;  ///< records of the journal, at least; 0: never
+  std::size_t segment_bytes = std::size_t{64} << 20;  ///< of one file of the journal
+  int max_units = 10'000;                             ///< at the same time, at least 1
+  std::size_t max_body = std::size_t{1} << 20;        ///< bytes of a request
+  OnChange on_change = OnChange::warn;
+  /// Were the dynamics known exactly, a false alarm of change would come once in so many steps on
+  /// average, or more rarely; at least 100.
+  double steps_per_false_alarm = 1e6;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.choice("fsync", sync, {"always", "interval", "never"},
+                  "when the journal is forced to the disk");
+    fields("fsync_seconds", sync_seconds, {kAboveZero}, "between two syncs with interval");
+    fields("synchronous", synchronous, "plan within the call that needs a new plan");
+    fields("verify", verify, "at the start compute every recorded choice and plan again");
+    fields("snapshot_every", snapshot_every, {1, 1'000'000'000'000, true},
+           "records of the journal between snapshots, at least; 0: none");
+    fields("max_units", max_units, {1}, "units at the same time");
+    fields.choice("on_change", on_change, {"warn", "fresh"},
+                  "when the dynamics have changed: say so, or also forget the rows before");
+    fields("steps_per_false_alarm", steps_per_false_alarm, {100.0},
+           "steps between two false alarms of change, on average at least");
+    fields.when(
+        {"fsync_seconds"}, [this] { return sync == LiveSync::interval; },
+        "only --fsync interval looks at it");
+  }
+
+  /// Throws InvalidArgument naming the field and the value.
+  void validate() const;
+};
+
+}  // namespace oas

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oas/logs/byte_source.hpp"
+
+namespace oas {
+
+/// One file of a log that is too long for one, as the list of its folder has it.
+struct LogShard {
+  std::string file;  ///< without folder
+  std::int64_t rows = 0;
+  std::int64_t runs = 0;
+  std::int64_t bytes = 0;
+  std::uint64_t checksum = 0;  ///< fingerprint of these bytes
+
+  friend bool operator==(const LogShard&, const LogShard&) = default;
+};
+
+/// How a finished file stands in the list.
+[[nodiscard]] LogShard shard_of(const std::string& path, std::int64_t rows, std::int64_t runs);
+
+/// The list of a folder's shards in their order, oas-shards.json ("oas-shards/1",
+/// docs/reference/formats.md). It is written last, so that a folder without it is unfinished.
+[[nodiscard]] std::string shard_list_path(const std::string& folder);
+void write_shard_list(const std::string& folder, std::span<const LogShard> shards);
+/// Throws InvalidArgument, also on a list that is damaged.
+[[nodiscard]] std::vector<LogShard> read_shard_list(const std::string& folder);
+
+/// Files that names of logs stand for, each in its place: of a folder with a list of shards these,
+/// of one with a live agent's journal itself, of another folder its files that end like logs (.csv,
+/// .tsv, .txt, plain or .gz, .zst), by name; of a pattern (*, ?, [) that is no file itself, those
+/// that fit, by name; else the name itself. Throws InvalidArgument naming a listed shard that is
+/// missing or of another size, and where nothing is found.
+[[nodiscard]] std::vector<std::string> log_files(std::span<const std::string> names);
+
+/// What the list in a file's folder says about it; none: there is no list, or the file is not in
+/// it. A cache for many files of few folders.
+class ShardLists {
+ public:
+  ShardLists();
+  ~ShardLists();
+  [[nodiscard]] std::optional<LogShard> find(const std::string& path);
+
+ private:
+  struct Folder;
+  std::vector<std::unique_ptr<Folder>> folders_;
+};
+
+/// The same bytes; at their end throws ParseError naming the file unless they are those of `shard`.
+[[nodiscard]] std::unique_ptr<ByteSource> checked(std::unique_ptr<ByteSource> bytes,
+                                                  std::string name, const LogShard& shard);
+
+}  // namespace oas

@@ -1,0 +1,287 @@
+"""The command under mpirun: the same bytes for any number of ranks, and what happens when a rank or
+a file fails."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from support import OAS, CliCase
+
+MPIRUN = os.environ.get("OAS_MPIRUN")
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+STUDY = """
+format = "oas-study/1"
+name = "little"
+title = "A little study"
+question = "Does it go on?"
+replications = 30
+[[sweep]]
+name = "s"
+kind = "learning"
+steps = 20000
+checkpoints = 5
+agent = ["uniform", "myopic"]
+"""
+
+
+def command(ranks, *arguments):
+    return [MPIRUN, "-n", str(ranks), OAS, *map(str, arguments)]
+
+
+@unittest.skipUnless(MPIRUN, "no mpirun")
+class MpiCase(CliCase):
+    def ranks(self, ranks, *arguments, stdin=None):
+        return subprocess.run(command(ranks, *arguments), cwd=self.folder, input=stdin, text=True,
+                              capture_output=True, check=False, env=ENVIRONMENT, timeout=120)
+
+    def good_ranks(self, ranks, *arguments):
+        result = self.ranks(ranks, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def bad_ranks(self, ranks, *arguments, says, code=2):
+        result = self.ranks(ranks, *arguments)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        ours = [line for line in result.stderr.splitlines() if line.startswith("oas: ")]
+        self.assertEqual(len(ours), 1, result.stderr)
+        self.assertIn(says, ours[0])
+
+    def simulate(self, *arguments):
+        self.good("simulate", "machine-maintenance", "--seed", 5, *arguments)
+
+    def expect_same(self, *arguments, ranks=(1, 2, 3, 5)):
+        """An estimate that is the same with and without MPI; returns what rank 0 said."""
+        self.good("estimate", "machine-maintenance", *arguments, "-o", "alone.json")
+        for number in ranks:
+            result = self.good_ranks(number, "estimate", "machine-maintenance", *arguments, "-o",
+                                     "ranks.json")
+            self.assertEqual(self.read("ranks.json"), self.read("alone.json"), number)
+        return result.stderr
+
+
+class Estimates(MpiCase):
+    def shards(self):
+        self.simulate("--runs", 7, "--steps", 4000, "--policy", "uniform", "-o", "logs/",
+                      "--shards", 7)
+
+    def test_moments_are_the_same_for_any_number_of_ranks(self):
+        self.shards()
+        self.expect_same("logs", "--estimator", "oas-overlap")
+
+    def test_other_estimators_too(self):
+        self.shards()
+        for estimator in ("oas", "oas-weighted", "spectral", "em"):
+            with self.subTest(estimator):
+                self.expect_same("logs", "--estimator", estimator, ranks=(3,))
+
+    def test_a_likelihood_over_several_windows(self):
+        self.simulate("--runs", 2, "--steps", 600_000, "-o", "logs/", "--shards", 2)
+        self.expect_same("logs", ranks=(2, 5))
+
+    def test_one_file_is_enough(self):
+        self.simulate("--steps", 20_000, "-o", "log.csv")
+        for estimator in ("oas-overlap", "oas-ml"):
+            self.expect_same("log.csv", "--estimator", estimator, ranks=(3,))
+
+    def test_bootstraps(self):
+        self.shards()
+        for method in ("block-bootstrap", "parametric-bootstrap"):
+            with self.subTest(method):
+                self.expect_same("logs", "--estimator", "oas-overlap", "--error-bars", method,
+                                 "--resamples", 20, "--actions-ignore-observations", ranks=(3,))
+        said = self.expect_same("logs", "--error-bars", "block-bootstrap", "--resamples", 20,
+                                ranks=(3,))
+        self.assertIn("oas: a bootstrap of a likelihood runs on rank 0 alone", said)
+
+    def test_what_only_rank_0_can_do_it_says(self):
+        self.shards()
+        said = self.expect_same("logs", "--estimator", "particle", "--particles", 100, ranks=(3,))
+        self.assertIn("oas: estimator 'particle' runs on rank 0 alone", said)
+
+    def test_the_first_bad_line_is_reported_for_any_number_of_ranks(self):
+        for shard in range(9):
+            rows = ["action,observation,propensity"] + ["0,0,0.5"] * 50
+            if shard in (4, 7):
+                rows[20 + shard] = "0,nonsense,0.5"
+            self.write(f"{shard}.csv", "\n".join(rows) + "\n")
+        for ranks in (2, 5, 12):
+            for estimator in ("oas-overlap", "oas-ml"):
+                self.bad_ranks(ranks, "estimate", "machine-maintenance", "*.csv", "--estimator",
+                               estimator, says="4.csv:25:2: ")
+
+    def test_empty_and_missing_files(self):
+        self.shards()
+        self.write("empty.csv", "")
+        self.bad_ranks(3, "estimate", "machine-maintenance", "logs/*.zst", "empty.csv",
+                       says="empty.csv: ")
+        self.bad_ranks(3, "estimate", "machine-maintenance", "logs/*.zst", "gone.csv",
+                       says="gone.csv: ")
+
+    def test_a_damaged_shard_is_named(self):
+        self.shards()
+        path = self.folder / "logs" / "shard-00005.csv.zst"
+        content = path.read_bytes()
+        path.write_bytes(content[:-20])
+        self.bad_ranks(3, "estimate", "machine-maintenance", "logs",
+                       says="shard-00005.csv.zst: has")
+        path.write_bytes(content[:-20] + bytes(20))
+        self.bad_ranks(3, "estimate", "machine-maintenance", "logs", says="shard-00005.csv.zst: ")
+        path.unlink()
+        self.bad_ranks(3, "estimate", "machine-maintenance", "logs",
+                       says="shard-00005.csv.zst: is listed")
+
+    def test_no_rank_holds_more_than_its_share(self):
+        """Rows of 41 bytes, 1,060,000 of them: two ranks need 20 MB less each than one."""
+        self.write_model("model.json", {
+            "format": "oas-model/1", "timing": "before", "states": 2, "actions": 1,
+            "observations": {"dimension": 1}, "transition": [[[0.9, 0.1], [0.2, 0.8]]],
+            "density": [[{"kind": "gaussian", "mean": mean, "sd": 1} for mean in (0, 3)]]})
+        self.good("simulate", "model.json", "--runs", 2, "--steps", 530_000, "--policy", "uniform",
+                  "-o", "logs/", "--shards", 2)
+        self.write("measure.py", """
+import os, resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+with open("memory-" + os.environ["OMPI_COMM_WORLD_RANK"], "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)
+""")
+        peaks = []
+        for ranks in (1, 2):
+            result = subprocess.run(
+                [MPIRUN, "-n", str(ranks), sys.executable, "measure.py", OAS, "estimate",
+                 "model.json", "logs", "--threads", "1", "-o", f"{ranks}.json", "-q"],
+                cwd=self.folder, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            peaks.append(max(int(self.read(f"memory-{rank}")) for rank in range(ranks)))
+        self.assertEqual(self.read("1.json"), self.read("2.json"))
+        self.assertLess(peaks[1], peaks[0] - 14_000, "KB")
+
+
+class Studies(MpiCase):
+    def test_a_study_that_was_killed_goes_on_with_other_ranks(self):
+        self.write("little.toml", STUDY)
+        self.good("study", "run", "little.toml", "-o", "alone")
+        for victim in ("rank 0", "worker"):
+            with self.subTest(victim):
+                folder = victim.replace(" ", "-")
+                self.kill_in_the_middle(victim, folder)
+                self.good_ranks(2, "study", "run", "little.toml", "-o", folder)
+                self.assertEqual(self.read(f"{folder}/learning.csv"),
+                                 self.read("alone/learning.csv"))
+
+    def kill_in_the_middle(self, victim, folder):
+        job = subprocess.Popen(command(3, "study", "run", "little.toml", "-o", folder),
+                               cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        store = self.folder / folder / "results.sqlite-wal"
+        end = time.monotonic() + 60
+        while time.monotonic() < end and job.poll() is None:
+            if store.exists() and store.stat().st_size > 100_000:
+                break
+            time.sleep(0.01)
+        ranks = self.processes_of(job.pid)
+        self.assertEqual(len(ranks), 3, "the study was over too early")
+        os.kill(ranks[0 if victim == "rank 0" else -1], signal.SIGKILL)
+        self.assertNotEqual(job.wait(60), 0)
+
+    @staticmethod
+    def processes_of(parent):
+        """Children of mpirun, in the order of their ranks."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if int((process / "stat").read_text().rpartition(")")[2].split()[1]) != parent:
+                    continue
+                for variable in (process / "environ").read_text().split("\0"):
+                    if variable.startswith("OMPI_COMM_WORLD_RANK="):
+                        found.append((int(variable.partition("=")[2]), int(process.name)))
+            except OSError:  # it has ended
+                pass
+        return [pid for _, pid in sorted(found)]
+
+    def test_a_bad_study_is_reported_once(self):
+        self.write("bad.toml", "name = 3\n")
+        self.bad_ranks(3, "study", "run", "bad.toml", "-o", "out", says="bad.toml")
+
+
+class Runs(MpiCase):
+    def test_learning_runs_are_the_same(self):
+        arguments = ("learn", "machine-maintenance", "--agent", "uniform", "--agent", "oas-ucrl",
+                     "--runs", 3, "--steps", 2000, "--oracle-gap", 0.01)
+        self.good(*arguments, "-o", "alone")
+        self.good_ranks(3, *arguments, "-o", "ranks")
+        names = sorted(os.listdir(self.folder / "alone"))
+        self.assertEqual(sorted(os.listdir(self.folder / "ranks")), names)
+        for name in names:
+            if name.endswith(".csv"):
+                self.assertEqual(self.read(f"ranks/{name}"), self.read(f"alone/{name}"))
+            else:
+                self.assertEqual(self.without_times(f"ranks/{name}"),
+                                 self.without_times(f"alone/{name}"))
+
+    def without_times(self, name):
+        def strip(value):
+            if isinstance(value, dict):
+                return {k: strip(v) for k, v in value.items() if "seconds" not in k}
+            return [strip(v) for v in value] if isinstance(value, list) else value
+        return strip(json.loads(self.read(name)))
+
+    def test_shards_are_the_same(self):
+        arguments = ("simulate", "machine-maintenance", "--runs", 10, "--steps", 300, "--shards", 4)
+        self.good(*arguments, "-o", "alone/")
+        for ranks in (2, 5):
+            self.good_ranks(ranks, *arguments, "-o", f"ranks{ranks}/")
+            for name in os.listdir(self.folder / "alone"):
+                self.assertEqual(self.read(f"ranks{ranks}/{name}"), self.read(f"alone/{name}"))
+
+    def test_one_file_is_written_by_rank_0(self):
+        self.simulate("--steps", 100, "-o", "alone.csv")
+        said = self.good_ranks(2, "simulate", "machine-maintenance", "--seed", 5, "--steps", 100,
+                               "-o", "ranks.csv").stderr
+        self.assertEqual(self.read("ranks.csv"), self.read("alone.csv"))
+        self.assertIn("rank 0 alone", said)
+
+
+class TheRest(MpiCase):
+    def test_other_verbs_run_on_rank_0(self):
+        result = self.good_ranks(3, "check", "machine-maintenance")
+        self.assertEqual(result.stdout, self.good("check", "machine-maintenance"))
+        self.assertIn("rank 0 alone", result.stderr)
+
+    def test_wrong_usage_is_reported_once(self):
+        self.bad_ranks(3, "estimate", "machine-maintenance", says="LOG")
+        self.bad_ranks(3, "estimate", "no-such-problem", "x.csv", says="no-such-problem")
+
+    def test_a_rank_that_fails_alone_ends_the_job(self):
+        """Rank 1 does not see the model that rank 0 sees."""
+        self.good("problem", "machine-maintenance", "-o", "model.json")
+        self.simulate("--runs", 3, "--steps", 100, "-o", "logs/", "--shards", 3)
+        script = self.write("run.sh", f"""
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && model=gone.json || model=model.json
+exec {OAS} estimate $model logs --estimator oas-overlap -o out.json
+""")
+        result = subprocess.run([MPIRUN, "-n", "3", "bash", script], cwd=self.folder, text=True,
+                                capture_output=True, check=False, env=ENVIRONMENT, timeout=60)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("oas: rank 1: gone.json", result.stderr)
+        self.assertFalse((self.folder / "out.json").exists())
+
+    def test_the_version_says_that_mpi_is_in(self):
+        self.assertRegex(self.good("--version"), r"^\d+\.\d+\.\d+ \(Open MPI \d+\.\d+.*\)\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
