@@ -21,6 +21,16 @@ using Json = nlohmann::ordered_json;
 // Beyond this many times the largest reward rewards are lost in the rounding of a bias.
 constexpr double kLargestBias = 1e15;
 
+// Of a belief that older dynamics have led to this much is shared out among all states: they may
+// have been wrong about what cannot be.
+constexpr double kDoubt = 1e-3;
+
+Belief doubted(std::vector<double> belief) {
+  const double even = kDoubt / static_cast<double>(belief.size());
+  for (double& probability : belief) probability = (1.0 - kDoubt) * probability + even;
+  return Belief(std::move(belief));
+}
+
 }  // namespace
 
 BeliefController::BeliefController(const Pomdp& sensors, int resolution)
@@ -46,13 +56,29 @@ void BeliefController::take_over(const TransitionModel& transition) {
   const Pomdp model = sensors_.with_transition(transition);
   look_ahead_.emplace(model, solver_.grid(), bias_);
   filter_.emplace(model);
-  if (recent_.size() == kHistory) {
-    filter_->reset(Belief::uniform(model.num_states()));
+  if (!before_.empty()) {
+    filter_->reset(doubted(before_));
   } else if (first_ != kMissing) {
     filter_->begin(first_);
   }
-  for (const Row& row : recent_) filter_->update(row.action, row.observation);
+  middle_.clear();
+  for (const Row& row : std::exchange(recent_, {})) take_in(row);
   greedy_.reset();
+}
+
+void BeliefController::take_in(const Row& row) {
+  filter_->update(row.action, row.observation);
+  recent_.push_back(row);
+  if (recent_.size() % kHistory != 0) return;
+  if (!middle_.empty()) {
+    before_ = std::move(middle_);
+    recent_.erase(recent_.begin(), recent_.begin() + kHistory);
+  }
+  middle_ = current_belief();
+}
+
+std::vector<double> BeliefController::current_belief() const {
+  return {belief().begin(), belief().end()};
 }
 
 void BeliefController::set_belief(const Belief& belief) {
@@ -91,9 +117,11 @@ void BeliefController::begin(Observation first) {
 void BeliefController::observe(Action action, Observation observation) {
   check_action(action, sensors_.num_actions());
   check_observation(observation, sensors_.num_observations());
-  recent_.push_back({action, observation});
-  if (recent_.size() > kHistory) recent_.pop_front();
-  if (filter_) filter_->update(action, observation);
+  if (ready()) {
+    take_in({action, observation});
+  } else {
+    recent_.push_back({action, observation});
+  }
   greedy_.reset();
 }
 
@@ -111,27 +139,21 @@ Json BeliefController::save() const {
   }
   state["recent"] = std::move(rows);
   if (first_ != kMissing) state["first"] = first_.value();
+  if (!before_.empty()) state["before"] = before_;
+  if (!middle_.empty()) state["middle"] = middle_;
   if (ready()) {
     state["transition"] =
         std::vector<double>(transition_->values().begin(), transition_->values().end());
     state["bias"] = bias_;
-    state["belief"] = std::vector<double>(belief().begin(), belief().end());
+    state["belief"] = current_belief();
   }
   return state;
 }
 
 void BeliefController::load(const JsonView& state) {
-  constexpr std::array<std::string_view, 5> kKeys = {"recent", "first", "transition", "bias",
-                                                     "belief"};
+  constexpr std::array<std::string_view, 7> kKeys = {"recent",     "first", "before", "middle",
+                                                     "transition", "bias",  "belief"};
   state.require_keys(kKeys);
-  const int num_states = sensors_.num_states();
-  const auto rows =
-      detail::saved_rows(state.at("recent"), sensors_.num_actions(), sensors_.num_observations());
-  if (rows.size() > kHistory) {
-    state.at("recent").fail(fmt::format("{} rows, more than {}", rows.size(), kHistory));
-  }
-  recent_.clear();
-  for (const detail::SavedRow& row : rows) recent_.push_back({row.action, row.observation});
   first_ = kMissing;
   if (state.has("first")) {
     if (!sensors_.first_observation()) state.at("first").fail("the model has no first_observation");
@@ -144,19 +166,47 @@ void BeliefController::load(const JsonView& state) {
   greedy_.reset();
   solver_.reset();
   bias_.clear();
-  if (!state.has("transition")) return;
+  if (state.has("transition")) load_dynamics(state);
+  load_recent(state);
+}
+
+// Without rows: going on from the stored belief, not from the recent rows, continues bit for bit.
+void BeliefController::load_dynamics(const JsonView& state) {
+  const int num_states = sensors_.num_states();
   const TransitionModel transition(
       num_states, sensors_.num_actions(),
       detail::saved_numbers(state.at("transition"),
                             sensors_.num_actions() * num_states * num_states),
       "transition");
-  const Belief belief(detail::saved_numbers(state.at("belief"), num_states));
+  const Belief belief(saved_belief(state.at("belief")));
   const double largest =
       sensors_.with_transition(transition).expected_reward().cwiseAbs().maxCoeff();
+  recent_.clear();
   adopt(transition, detail::saved_numbers(state.at("bias"), grid().size(),
                                           kLargestBias * std::max(1.0, largest)));
-  // Filtering on from the stored belief, not from the recent rows, continues bit for bit.
   filter_->reset(belief);
+}
+
+void BeliefController::load_recent(const JsonView& state) {
+  const JsonView saved = state.at("recent");
+  const auto rows = detail::saved_rows(saved, sensors_.num_actions(), sensors_.num_observations());
+  if (ready() && rows.size() >= 2 * kHistory) {
+    saved.fail(fmt::format("{} rows, {} or more", rows.size(), 2 * kHistory));
+  }
+  recent_.clear();
+  for (const detail::SavedRow& row : rows) recent_.push_back({row.action, row.observation});
+  before_.clear();
+  middle_.clear();
+  if (ready() && rows.size() >= kHistory) middle_ = saved_belief(state.at("middle"));
+  if (state.has("before")) {
+    if (middle_.empty()) saved.fail(fmt::format("{} rows, fewer than {}", rows.size(), kHistory));
+    before_ = saved_belief(state.at("before"));
+  }
+}
+
+std::vector<double> BeliefController::saved_belief(const JsonView& belief) const {
+  const Belief checked(detail::saved_numbers(belief, sensors_.num_states()));
+  return {checked.values().begin(), checked.values().end()};
 }
 
 }  // namespace oas

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -20,9 +19,14 @@ namespace oas {
 /// time, plans for them (warm), keeps the belief exactly, recomputes it from the recent rows when
 /// the dynamics change, and picks greedy actions by one-step look-ahead. Before the first dynamics
 /// there is nothing to be greedy about.
+///
+/// The recent rows are all there were, until dynamics are there and kHistory to 2·kHistory of them
+/// are kept; then the belief before the first of these, which older dynamics have led to, stands
+/// for the rows that are gone. Recomputing starts there and not in ignorance: where sensors tell
+/// little of a state that is never forgotten (a period, a part that broke), the rows that are gone
+/// may be the only ones that told it.
 class BeliefController {
  public:
-  /// Rows kept for recomputing the belief: its error falls geometrically with their number.
   static constexpr std::size_t kHistory = 512;
 
   /// `sensors` may lack a transition model; one that is there is not used.
@@ -70,6 +74,12 @@ class BeliefController {
     Observation observation;
   };
   void take_over(const TransitionModel& transition);
+  // Moves the belief by a row, and keeps the row.
+  void take_in(const Row& row);
+  [[nodiscard]] std::vector<double> current_belief() const;
+  void load_recent(const JsonView& state);
+  void load_dynamics(const JsonView& state);
+  [[nodiscard]] std::vector<double> saved_belief(const JsonView& belief) const;
 
   Pomdp sensors_;
   GridSolver solver_;
@@ -78,7 +88,9 @@ class BeliefController {
   std::optional<LookAhead> look_ahead_;
   std::optional<BeliefFilter> filter_;
   std::optional<int> greedy_;  // at the current belief, when it was asked for
-  std::deque<Row> recent_;
+  std::vector<Row> recent_;
+  std::vector<double> before_;  // belief before the first of them; empty: it began the run
+  std::vector<double> middle_;  // belief after kHistory of them; empty: they are fewer
   Observation first_ = kMissing;
 };
 
