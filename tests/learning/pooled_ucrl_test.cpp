@@ -9,6 +9,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/counts/pair_folder.hpp"
 #include "oas/estimation/moments/oas.hpp"
+#include "oas/learning/agents.hpp"
 #include "oas/simulation/run.hpp"
 #include "support/random_models.hpp"
 
@@ -98,6 +99,36 @@ TEST_P(PooledUcrlTest, WithoutFloorEveryActionIsPlayedNowAndThen) {
     }
     ++plays[static_cast<std::size_t>(rows.actions[t])];
   }
+}
+
+// By the rows alone: an episode ends with the step that doubles the plays of its action.
+TEST_P(PooledUcrlTest, EpisodesByPlaysEndWhereSomeActionHasDoubled) {
+  const Pomdp model = pooled_model(GetParam());
+  AnyAgent agent = find_agent("oas-ucrl-actionwise").make(model, {});
+  const Trajectory rows = run(model, agent, 20'000, 8);
+  const std::span<const Episode> episodes = agent.episodes();
+  ASSERT_GE(episodes.size(), 6u);
+  EXPECT_EQ(episodes[1].start, 12 * 3 * 3);
+  std::array<std::int64_t, 3> plays{};
+  std::array<std::int64_t, 3> at_start{};
+  std::size_t next = 1;
+  bool doubled = false;
+  for (std::int64_t t = 0; t < static_cast<std::int64_t>(rows.size()); ++t) {
+    const bool starts = next < episodes.size() && episodes[next].start == t;
+    if (t == 12 * 3 * 3 || doubled) {
+      EXPECT_TRUE(starts) << "step " << t;
+    } else {
+      EXPECT_FALSE(starts) << "step " << t;
+    }
+    if (starts) {
+      ++next;
+      at_start = plays;
+    }
+    const auto a = static_cast<std::size_t>(rows.actions[static_cast<std::size_t>(t)]);
+    ++plays[a];
+    doubled = next > 1 && plays[a] - at_start[a] >= std::max<std::int64_t>(1, at_start[a]);
+  }
+  EXPECT_EQ(next, episodes.size());
 }
 
 // Sampling is wide where little was seen, and vanishes when the counts are made to look huge.

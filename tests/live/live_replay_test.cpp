@@ -97,8 +97,8 @@ TEST_P(LiveReplayTest, GoesOnAsIfNothingHadHappened) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Agents, LiveReplayTest,
-                         testing::Values("oas-ucrl-ml", "oas-ucrl-pooled", "certainty-equivalent",
-                                         "oracle", "uniform", "psrl"),
+                         testing::Values("oas-ucrl-ml", "oas-ucrl-pooled", "psrl-gibbs",
+                                         "certainty-equivalent", "oracle", "uniform", "psrl"),
                          [](const auto& agent) {
                            std::string name = agent.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -45,6 +45,47 @@ struct LikelihoodUcrlOptions : PooledUcrlOptions {
   LikelihoodUcrlOptions() { estimator = PooledEstimator::likelihood; }
 };
 
+// What is left of the pooled agent's options in Action-wise OAS-UCRL.
+struct ActionwiseOptions {
+  PooledUcrlOptions pooled;
+  double radius_scale = 0.0;
+
+  ActionwiseOptions() {
+    pooled.grow_by = PooledSchedule::GrowBy::plays;
+    pooled.growth = 2.0;
+    pooled.least_plays = 0.0;
+    pooled.radius_by = RadiusBy::action;
+  }
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    pooled.visit_first_episode(fields);
+    fields("radius_scale", radius_scale, {0.0}, "factor on the radii; 0: no optimism");
+    fields("delta", pooled.delta, {kAboveZero, kBelowOne}, "episode k uses delta/k^3");
+    pooled.acting.visit(fields);
+    fields.when(
+        {"delta"}, [this] { return radius_scale > 0.0; },
+        "only optimism looks at it, and radius_scale is 0");
+  }
+};
+
+// What is left of them where every model that is played is drawn from the exact posterior.
+struct GibbsPsrlOptions {
+  LikelihoodUcrlOptions pooled;
+
+  GibbsPsrlOptions() {
+    pooled.exploration = PooledExploration::gibbs;
+    pooled.least_plays = 0.0;
+  }
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    pooled.visit_episodes(fields);
+    fields("sweeps", pooled.sweeps, {1}, "of the sampler over all rows, for each draw");
+    pooled.acting.visit(fields);
+  }
+};
+
 // What is left of the pooled agent's options when it does not explore.
 struct CertaintyEquivalentOptions {
   PooledUcrlOptions pooled;
@@ -67,6 +108,16 @@ PooledUcrlOptions pooled_options(std::span<const Setting> settings) {
 PooledUcrlOptions likelihood_options(std::span<const Setting> settings) {
   return options_from<LikelihoodUcrlOptions>(settings, "oas-ucrl-ml");
 }
+PooledUcrlOptions actionwise_options(std::span<const Setting> settings) {
+  auto options = options_from<ActionwiseOptions>(settings, "oas-ucrl-actionwise");
+  const bool optimistic = options.radius_scale > 0.0;
+  options.pooled.exploration = optimistic ? PooledExploration::optimism : PooledExploration::none;
+  if (optimistic) options.pooled.radius_scale = options.radius_scale;
+  return options.pooled;
+}
+PooledUcrlOptions gibbs_psrl_options(std::span<const Setting> settings) {
+  return options_from<GibbsPsrlOptions>(settings, "psrl-gibbs").pooled;
+}
 PooledUcrlOptions certainty_equivalent_options(std::span<const Setting> settings) {
   return options_from<CertaintyEquivalentOptions>(settings, "certainty-equivalent").pooled;
 }
@@ -79,6 +130,9 @@ AnyAgent make_pooled(const Pomdp& sensors, std::span<const Setting> settings) {
 template <PooledUcrlOptions (*Options)(std::span<const Setting>)>
 SplitAgent split_pooled(const Pomdp& sensors, std::span<const Setting> settings) {
   const PooledUcrlOptions options = Options(settings);
+  OAS_REQUIRE(
+      options.grow_by == PooledSchedule::GrowBy::steps,
+      "grow_by is plays; who learns from several units plans after so many rows: use steps");
   PooledLearner learner(sensors, options);
   const double floor = learner.floor();
   return {std::move(learner),
@@ -130,6 +184,10 @@ constexpr std::array kAgents = {
               "oas-ucrl-pooled with converged maximum likelihood in place of moments",
               "docs/reference/agents.md", false, make_pooled<likelihood_options>,
               describe_options<LikelihoodUcrlOptions>, split_pooled<likelihood_options>},
+    AgentInfo{"oas-ucrl-actionwise",
+              "moments of all episodes by action, no floor; the plays of an action double",
+              "Russo, Metelli, Restelli (AISTATS 2025), arXiv 2501.18790", false,
+              make_pooled<actionwise_options>, describe_options<ActionwiseOptions>, nullptr},
     AgentInfo{"certainty-equivalent", "oas-ucrl-pooled that plays its estimate as if it were true",
               "docs/reference/agents.md", false, make_pooled<certainty_equivalent_options>,
               describe_options<CertaintyEquivalentOptions>,
@@ -140,6 +198,10 @@ constexpr std::array kAgents = {
                 return AnyAgent(Psrl(sensors, options_from<PsrlOptions>(settings, "psrl")));
               },
               describe_options<PsrlOptions>, nullptr},
+    AgentInfo{"psrl-gibbs",
+              "posterior sampling: plays a model drawn from the exact posterior by Gibbs sampling",
+              "docs/reference/agents.md", false, make_pooled<gibbs_psrl_options>,
+              describe_options<GibbsPsrlOptions>, split_pooled<gibbs_psrl_options>},
     AgentInfo{"seeu",
               "explores every action in turn, spectral estimate; views=emission-columns is shown "
               "the hidden state",

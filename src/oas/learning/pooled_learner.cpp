@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
+#include "oas/estimation/gibbs/posterior_draw.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/optimistic_planning.hpp"
@@ -34,6 +36,10 @@ void PooledUcrlOptions::validate(const Pomdp& sensors) const {
               "iota is {}; in `after` timing moments are weighted by 1/propensity and need a "
               "positive floor; oas-ucrl-ml does not",
               *acting.iota);
+  OAS_REQUIRE(
+      estimator == PooledEstimator::likelihood || exploration != PooledExploration::gibbs,
+      "exploration is gibbs, which draws hidden paths through all rows; oas-ucrl-ml and psrl-gibbs "
+      "keep them, moments do not");
   check_ranges(*this);
   if (exploration == PooledExploration::optimism) check_optimism(sensors);
 }
@@ -63,12 +69,6 @@ std::optional<Action> PooledLearner::overdue(std::span<const std::int64_t> plays
   const auto rarest = std::min_element(plays.begin(), plays.end());
   if (static_cast<double>(*rarest) >= due) return std::nullopt;
   return Action{static_cast<int>(rarest - plays.begin())};
-}
-
-// Of the episode that begins at a step that is not the first.
-std::int64_t PooledLearner::length_after(std::int64_t step) const {
-  const double more = static_cast<double>(step) * (options_.growth - 1.0);
-  return static_cast<std::int64_t>(std::ceil(more));
 }
 
 PooledLearner::Learned PooledLearner::estimate(Episode& episode) {
@@ -109,17 +109,27 @@ PooledLearner::Learned PooledLearner::refine(const TransitionModel& by_moments, 
 
 void PooledLearner::plan(const Learned& learned, std::int64_t k, std::uint64_t seed,
                          BeliefController& controller, Episode& episode) const {
-  const bool sampled = options_.exploration == PooledExploration::sampling;
-  plan_optimistically(sampled ? sample(learned.counts, k, seed) : learned.transition,
-                      radii(learned.counts, k), options_.acting.planner(floor_), controller,
-                      episode);
+  const Rng rng({seed, static_cast<std::uint32_t>(k), Role::agent});
+  plan_optimistically(model_to_play(learned, rng, controller, episode), radii(learned.counts, k),
+                      options_.acting.planner(floor_), controller, episode);
 }
 
-TransitionModel PooledLearner::sample(const std::vector<double>& counts, std::int64_t k,
-                                      std::uint64_t seed) const {
+TransitionModel PooledLearner::model_to_play(const Learned& learned, Rng rng,
+                                             const BeliefController& controller,
+                                             Episode& episode) const {
+  if (options_.exploration == PooledExploration::sampling) return sample(learned.counts, rng);
+  if (options_.exploration != PooledExploration::gibbs) return learned.transition;
+  // On from the draw that is in play, so that the draws of all episodes are one chain.
+  const TransitionModel& start = controller.ready() ? controller.transition() : learned.transition;
+  if (auto drawn = draw_from_posterior(*likelihood_, start, options_.sweeps, rng)) return *drawn;
+  episode.failure = {Episode::Failure::Kind::impossible_rows,
+                     "the rows cannot happen under any dynamics; the estimate is played"};
+  return learned.transition;
+}
+
+TransitionModel PooledLearner::sample(const std::vector<double>& counts, Rng rng) const {
   const int num_states = sensors_.num_states();
   const auto n = static_cast<std::size_t>(num_states);
-  Rng rng({seed, static_cast<std::uint32_t>(k), Role::agent});
   std::vector<double> values(counts.size());
   std::vector<double> concentration(n);
   for (std::size_t row = 0; row < counts.size(); row += n) {
@@ -139,8 +149,11 @@ std::vector<double> PooledLearner::radii(const std::vector<double>& counts, std:
   const double log_term =
       std::log(static_cast<double>(radius.size()) * episode * episode * episode / options_.delta);
   for (std::size_t row = 0; row < radius.size(); ++row) {
-    double visits = 0.0;
-    for (std::size_t i = 0; i < n; ++i) visits += counts[row * n + i];
+    const bool by_row = options_.radius_by == RadiusBy::row;
+    const std::size_t first = by_row ? row * n : row / n * n * n;
+    const auto begin = counts.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto size = static_cast<std::ptrdiff_t>(by_row ? n : n * n);
+    const double visits = std::accumulate(begin, begin + size, 0.0);
     const double noise = std::sqrt(static_cast<double>(n) * log_term / std::max(visits, 1.0));
     const double alpha = alpha_[row / n];
     radius[row] = std::min(1.0, options_.radius_scale * noise / (alpha * alpha));

@@ -11,6 +11,7 @@
 #include "oas/learning/belief_controller.hpp"
 #include "oas/learning/episode.hpp"
 #include "oas/learning/online_moments.hpp"
+#include "oas/learning/pooled_schedule.hpp"
 
 namespace oas {
 
@@ -18,7 +19,10 @@ namespace oas {
 enum class PooledEstimator { moments, likelihood };
 
 /// How the pooled agent tries what it does not know.
-enum class PooledExploration { sampling, optimism, none };
+enum class PooledExploration { sampling, gibbs, optimism, none };
+
+/// Whose samples the radius of a row of T is made of: its own, or those of its action.
+enum class RadiusBy { row, action };
 
 struct PooledUcrlOptions {
   ActingOptions acting;  ///< iota unset: 0; moments in `after` timing: 1/(10A)
@@ -26,15 +30,19 @@ struct PooledUcrlOptions {
   PooledExploration exploration = PooledExploration::sampling;
   /// Steps of the uniform first episode, at least 2; 0: 12·S·A.
   std::int64_t first_episode = 0;
-  /// An episode ends when the steps have grown by this factor; > 1.
+  /// An episode ends when the steps, or the plays of an action, have grown by this factor; > 1.
   double growth = 1.25;
+  PooledSchedule::GrowBy grow_by = PooledSchedule::GrowBy::steps;
   /// Sampling: the sample is drawn as if there were this many times the data; > 0.
   double sharpness = 1.0;
+  /// Gibbs: sweeps over all rows for each draw; at least 1.
+  int sweeps = 16;
   /// c: by step t every action was played at least c·t^(1/3) times; where there is a floor this is
   /// not needed and not done. At least 0.
   double least_plays = 1.0;
   /// Optimism: factor on the row radii; > 0.
   double radius_scale = 0.02;
+  RadiusBy radius_by = RadiusBy::row;
   /// Optimism: δ; episode k uses δ/k³. In (0, 1).
   double delta = 0.1;
   /// Likelihood: imaginary transitions added to every entry of T, at least 0.
@@ -44,14 +52,16 @@ struct PooledUcrlOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields.choice("exploration", exploration, {"sampling", "optimism", "none"},
+    fields.choice("exploration", exploration, {"sampling", "gibbs", "optimism", "none"},
                   "how it tries what it does not know");
     visit_episodes(fields);
     fields("sharpness", sharpness, {kAboveZero},
            "sampling: as if there were so many times the data");
+    fields("sweeps", sweeps, {1}, "gibbs: over all rows, for each draw");
     fields("least_plays", least_plays, {0.0},
            "c: every action at least c t^(1/3) times (no floor)");
     fields("radius_scale", radius_scale, {kAboveZero}, "optimism: factor on the row radii");
+    fields.choice("radius_by", radius_by, {"row", "action"}, "optimism: whose samples they count");
     fields("delta", delta, {kAboveZero, kBelowOne}, "optimism: episode k uses delta/k^3");
     if (estimator == PooledEstimator::likelihood) {
       fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
@@ -62,15 +72,25 @@ struct PooledUcrlOptions {
         {"sharpness"}, [this] { return exploration == PooledExploration::sampling; },
         "only exploration by sampling looks at it");
     fields.when(
-        {"radius_scale", "delta"}, [this] { return exploration == PooledExploration::optimism; },
+        {"sweeps"}, [this] { return exploration == PooledExploration::gibbs; },
+        "only exploration by gibbs looks at it");
+    fields.when(
+        {"radius_scale", "radius_by", "delta"},
+        [this] { return exploration == PooledExploration::optimism; },
         "only exploration by optimism looks at it");
   }
   template <class Fields>
-  void visit_episodes(Fields& fields) {
+  void visit_first_episode(Fields& fields) {
     fields("first_episode", first_episode, {2, std::numeric_limits<std::int64_t>::max(), true},
            "steps of the uniform first episode; 0: 12 S A");
+  }
+  template <class Fields>
+  void visit_episodes(Fields& fields) {
+    visit_first_episode(fields);
     fields("growth", growth, {kAboveOne},
            "an episode ends when the steps have grown by this factor");
+    fields.choice("grow_by", grow_by, {"steps", "plays"},
+                  "what has to grow: the steps, or the plays of some action");
   }
 
   /// Throws InvalidArgument naming the field and the value.
@@ -96,7 +116,12 @@ class PooledLearner {
 
   /// Steps of the uniform first episode, and of one that begins at a later step.
   [[nodiscard]] std::int64_t first_episode() const { return options_.first_episode; }
-  [[nodiscard]] std::int64_t length_after(std::int64_t step) const;
+  [[nodiscard]] std::int64_t length_after(std::int64_t step) const {
+    return growth_of(step, options_.growth);
+  }
+  [[nodiscard]] PooledSchedule::Options schedule() const {
+    return {options_.first_episode, options_.grow_by, options_.growth};
+  }
 
   /// The action that was played less often than least_plays asks for by that step; none: there is
   /// no such action, or a floor sees to it. `plays`: [a].
@@ -130,8 +155,10 @@ class PooledLearner {
 
  private:
   [[nodiscard]] Learned refine(const TransitionModel& by_moments, Episode& episode);
-  [[nodiscard]] TransitionModel sample(const std::vector<double>& counts, std::int64_t k,
-                                       std::uint64_t seed) const;
+  [[nodiscard]] TransitionModel model_to_play(const Learned& learned, Rng rng,
+                                              const BeliefController& controller,
+                                              Episode& episode) const;
+  [[nodiscard]] TransitionModel sample(const std::vector<double>& counts, Rng rng) const;
   [[nodiscard]] std::vector<double> radii(const std::vector<double>& counts, std::int64_t k) const;
 
   PooledUcrlOptions options_;

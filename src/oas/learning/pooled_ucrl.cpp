@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <string_view>
 
 #include "oas/core/checks.hpp"
@@ -22,11 +21,11 @@ using Json = nlohmann::ordered_json;
 PooledUcrl::PooledUcrl(const Pomdp& sensors, const PooledUcrlOptions& options)
     : learner_(sensors, options),
       controller_(sensors, options.acting.grid_resolution(sensors.num_states())),
-      plays_(static_cast<std::size_t>(sensors.num_actions()), 0) {}
+      schedule_(sensors.num_actions(), learner_.schedule()) {}
 
 Choice PooledUcrl::act(Rng& rng) {
   if (!seed_) seed_ = rng.bits();
-  if (step_ == episode_end_) start_episode();
+  if (schedule_.over()) start_episode();
   last_ = controller_.act(learner_.floor(), rng);
   if (const auto action = overdue()) last_ = {*action, 1.0};
   return last_;
@@ -34,7 +33,7 @@ Choice PooledUcrl::act(Rng& rng) {
 
 std::optional<Action> PooledUcrl::overdue() const {
   if (!controller_.ready()) return std::nullopt;
-  return learner_.overdue(plays_, step_);
+  return learner_.overdue(schedule_.plays(), schedule_.step());
 }
 
 void PooledUcrl::begin(Observation first) {
@@ -54,12 +53,11 @@ void PooledUcrl::observe(Observation observation) {
   if (auto& likelihood = learner_.likelihood()) likelihood->append(last_.action, observation);
   if (auto& moments = learner_.moments()) moments->add(last_, observation);
   controller_.observe(last_.action, observation);
-  ++plays_[static_cast<std::size_t>(last_.action)];
-  ++step_;
+  schedule_.play(last_.action);
 }
 
 void PooledUcrl::probabilities(std::span<double> out) {
-  if (step_ == episode_end_) start_episode();
+  if (schedule_.over()) start_episode();
   controller_.probabilities(learner_.floor(), out);
   if (const auto action = overdue()) {
     std::fill(out.begin(), out.end(), 0.0);
@@ -68,29 +66,24 @@ void PooledUcrl::probabilities(std::span<double> out) {
 }
 
 void PooledUcrl::start_episode() {
-  ++episode_;
+  schedule_.start();
   Episode episode;
-  episode.start = step_;
-  episode.length = learner_.first_episode();
+  episode.start = schedule_.step();
+  episode.length = schedule_.length();
   episode.status = "uniform";
   episode.floor = 1.0 / controller_.sensors().num_actions();
-  if (episode_ > 0) {
-    episode.length = learner_.length_after(step_);
+  if (schedule_.episode() > 0) {
     const PooledLearner::Learned learned = learner_.estimate(episode);
     episode.transition = learned.transition;
-    learner_.plan(learned, episode_, *seed_, controller_, episode);
+    learner_.plan(learned, schedule_.episode(), *seed_, controller_, episode);
   }
-  episode_end_ = step_ + episode.length;
   episodes_.push_back(std::move(episode));
 }
 
 Json PooledUcrl::save() const {
-  Json state = {{"step", step_},
-                {"episode", episode_},
-                {"episode_end", episode_end_},
+  Json state = {{"schedule", schedule_.save()},
                 {"action", last_.action.value()},
                 {"propensity", last_.propensity},
-                {"plays", plays_},
                 {"controller", controller_.save()}};
   if (seed_) state["seed"] = std::to_string(*seed_);  // beyond what a JSON integer holds
   if (const auto& moments = learner_.moments()) state["moments"] = moments->save();
@@ -109,12 +102,11 @@ Json PooledUcrl::save() const {
 }
 
 void PooledUcrl::load(const JsonView& state) {
-  constexpr std::array<std::string_view, 11> kKeys = {
-      "step",       "episode", "episode_end", "action", "propensity", "plays",
-      "controller", "seed",    "moments",     "rows",   "estimate"};
+  constexpr std::array<std::string_view, 8> kKeys = {
+      "schedule", "action", "propensity", "controller", "seed", "moments", "rows", "estimate"};
   state.require_keys(kKeys);
   const Pomdp& sensors = controller_.sensors();
-  load_schedule(state);
+  schedule_.load(state.at("schedule"));
   last_ = detail::saved_choice(state, sensors.num_actions());
   controller_.load(state.at("controller"));
   load_seed(state);
@@ -122,8 +114,8 @@ void PooledUcrl::load(const JsonView& state) {
   if (auto& likelihood = learner_.likelihood()) {
     const JsonView saved = state.at("rows");
     const auto rows = detail::saved_rows(saved, sensors.num_actions(), sensors.num_observations());
-    if (rows.size() != static_cast<std::size_t>(step_)) {
-      saved.fail(fmt::format("{} rows after {} steps", rows.size(), step_));
+    if (rows.size() != static_cast<std::size_t>(schedule_.step())) {
+      saved.fail(fmt::format("{} rows after {} steps", rows.size(), schedule_.step()));
     }
     likelihood->clear();
     start_likelihood();
@@ -140,31 +132,13 @@ void PooledUcrl::load_estimate(const JsonView& state) {
   const auto n = static_cast<std::size_t>(sensors.num_states());
   learner_.set_last_estimate(TransitionModel(
       sensors.num_states(), sensors.num_actions(),
-      detail::saved_numbers(state.at("estimate"), plays_.size() * n * n), "estimate"));
-}
-
-// Where episodes begin and end follows from the settings.
-void PooledUcrl::load_schedule(const JsonView& state) {
-  episode_ = detail::saved_integer(state.at("episode"), -1);
-  std::int64_t start = 0;
-  std::int64_t end = episode_ < 0 ? 0 : learner_.first_episode();
-  for (std::int64_t k = 1; k <= episode_; ++k) {
-    start = end;
-    if (start > detail::kMostSavedSteps) state.at("episode").fail("there are not that many steps");
-    end += learner_.length_after(start);
-  }
-  episode_end_ = detail::saved_integer(state.at("episode_end"), end, end);
-  step_ = detail::saved_integer(state.at("step"), start, end);
-  const JsonView plays = state.at("plays");
-  plays_ = detail::saved_counters(plays, plays_.size(), step_);
-  const auto sum = std::accumulate(plays_.begin(), plays_.end(), std::int64_t{0});
-  if (sum != step_) plays.fail(fmt::format("{} plays in {} steps", sum, step_));
+      detail::saved_numbers(state.at("estimate"), schedule_.plays().size() * n * n), "estimate"));
 }
 
 void PooledUcrl::load_seed(const JsonView& state) {
   seed_.reset();
   if (!state.has("seed")) {
-    if (step_ > 0) state.fail("key \"seed\" is missing");
+    if (schedule_.step() > 0) state.fail("key \"seed\" is missing");
     return;
   }
   const std::string text = state.at("seed").as_string();

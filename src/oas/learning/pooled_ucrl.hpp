@@ -9,6 +9,7 @@
 #include "oas/learning/belief_controller.hpp"
 #include "oas/learning/episode.hpp"
 #include "oas/learning/pooled_learner.hpp"
+#include "oas/learning/pooled_schedule.hpp"
 
 namespace oas {
 
@@ -20,12 +21,15 @@ namespace oas {
 /// given the logged actions does not depend on how they were chosen at all. Moments in `after`
 /// timing weight pairs by 1/propensity and keep a floor; everything else may do without.
 ///
-/// Episodes. The first plays uniformly; each later one ends when the number of steps has grown by a
-/// constant factor, so there are O(log T). At its start T is estimated from all rows so far and the
-/// best policy for the model to be played is found. That model is
+/// Episodes. The first plays uniformly; each later one ends when the number of steps, or that of
+/// the plays of some action, has grown by a constant factor, so there are O(A log T). At its start
+/// T is estimated from all rows so far and the best policy for the model to be played is found.
+/// That model is
 ///   sampling: T̃_a(s,·) ~ Dirichlet(1/S + sharpness · N_a(s,·)), N the (expected) numbers of
 ///     transitions: where few were seen the draw is wide, so that no action is given up for ever on
 ///     the word of a few rows, as happens to an agent that trusts its estimate;
+///   gibbs: T̃ from the exact posterior given all rows, by Gibbs sampling on from the model played
+///     before: where sensors tell little, the rows leave more open than N shows;
 ///   optimism: the best member found of the set with row radii
 ///     scale/α_a² · √(S log(A S k³/δ) / visits_a(s)), for at most kMaxExtendedStates states;
 ///   none: the estimate.
@@ -55,18 +59,14 @@ class PooledUcrl {
  private:
   void start_episode();
   void start_likelihood();
-  void load_schedule(const JsonView& state);
   void load_seed(const JsonView& state);
   void load_estimate(const JsonView& state);
   [[nodiscard]] std::optional<Action> overdue() const;
 
   PooledLearner learner_;
   BeliefController controller_;
-  std::int64_t step_ = 0;
-  std::int64_t episode_ = -1;          // index k of the current episode
-  std::int64_t episode_end_ = 0;       // first step of the next one
+  PooledSchedule schedule_;
   std::optional<std::uint64_t> seed_;  // of the samples: the first number of the stream of act()
-  std::vector<std::int64_t> plays_;    // [a]
   Choice last_;
   std::vector<Episode> episodes_;
 };

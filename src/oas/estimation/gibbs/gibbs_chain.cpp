@@ -1,6 +1,7 @@
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
 
 #include <algorithm>
+
 namespace oas::detail {
 
 void GibbsDraws::thin(std::size_t apart, std::size_t warm_up) {
@@ -20,14 +21,18 @@ void GibbsDraws::thin(std::size_t apart, std::size_t warm_up) {
 }
 
 GibbsChain::GibbsChain(const TransitionLikelihood& rows, const TransitionPrior& prior, Rng rng)
+    : GibbsChain(rows, prior, std::vector<double>(prior.entries()), rng) {
+  prior_.draw(counts_, transition_, rng_);
+}
+
+GibbsChain::GibbsChain(const TransitionLikelihood& rows, const TransitionPrior& prior,
+                       std::span<const double> transition, Rng rng)
     : rows_(rows),
       prior_(prior),
       rng_(rng),
       sampler_(rows),
       counts_(prior.entries(), 0.0),
-      transition_(prior.entries()) {
-  prior_.draw(counts_, transition_, rng_);
-}
+      transition_(transition.begin(), transition.end()) {}
 
 bool GibbsChain::draw(std::size_t keep, std::size_t apart, const RowsRead& progress) {
   const std::size_t warm_up = keep / kWarmUp * apart;
@@ -48,7 +53,8 @@ bool GibbsChain::draw(std::size_t keep, std::size_t apart, const RowsRead& progr
 bool GibbsChain::sweep() {
   bool possible = sampler_.sample(transition_, rng_, counts_);
   if (!possible && sweeps_ == 0) {
-    // A sparse prior draws probabilities that are 0 to the machine. Any start will do.
+    // A sparse prior draws probabilities that are 0 to the machine, and a start that others chose
+    // may have learned too little. Any start will do.
     possible = sampler_.sample(prior_.mean().values(), rng_, counts_);
   }
   if (!possible) return false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "oas/core/rng.hpp"
@@ -28,6 +29,9 @@ class GibbsChain {
 
   /// Starts at a draw from the prior. `rows` and `prior` must outlive it.
   GibbsChain(const TransitionLikelihood& rows, const TransitionPrior& prior, Rng rng);
+  /// Starts at `transition`, [a][s][s'].
+  GibbsChain(const TransitionLikelihood& rows, const TransitionPrior& prior,
+             std::span<const double> transition, Rng rng);
 
   /// Sweeps on until `keep` draws are there, one for each `apart` sweeps, after a warm-up of half
   /// as many. Called again with a multiple of `apart` it keeps what it would have kept had it been
@@ -37,9 +41,12 @@ class GibbsChain {
   [[nodiscard]] const GibbsDraws& draws() const { return draws_; }
   [[nodiscard]] std::size_t sweeps() const { return sweeps_; }
 
- private:
+  /// One sweep. False: no path explains the rows; nothing has changed then.
   [[nodiscard]] bool sweep();
+  /// Where the chain stands: [a][s][s'].
+  [[nodiscard]] const std::vector<double>& transition() const { return transition_; }
 
+ private:
   const TransitionLikelihood& rows_;
   const TransitionPrior& prior_;
   Rng rng_;
