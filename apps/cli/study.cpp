@@ -17,6 +17,7 @@
 #include "command.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
+#include "oas/study/merge_stores.hpp"
 #include "oas/study/repair_store.hpp"
 #include "oas/study/report.hpp"
 #include "oas/study/run_study.hpp"
@@ -32,6 +33,8 @@ struct StudyArguments {
   std::string study;
   std::string folder;
   std::string task;
+  std::string shard;
+  std::vector<std::string> parts;
   bool quick = false;
   bool open = false;
 };
@@ -126,15 +129,49 @@ void complain_of_failures(const StudyRun& result) {
       fmt::format("{} tasks failed; the first: {}", result.failed, result.first_failure));
 }
 
+// Digits and nothing else; what is too large for a number is the largest one, which no study has.
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() ? number : std::numeric_limits<std::int64_t>::max();
+}
+
+// "2/8": the second of eight parts.
+struct Shard {
+  int part = 1;
+  int parts = 1;
+};
+
+std::optional<Shard> shard_of(const StudyArguments& options) {
+  if (options.shard.empty()) return std::nullopt;
+  const std::size_t slash = std::min(options.shard.find('/'), options.shard.size());
+  const auto part = whole_number(options.shard.substr(0, slash));
+  const auto parts =
+      slash < options.shard.size() ? whole_number(options.shard.substr(slash + 1)) : std::nullopt;
+  constexpr std::int64_t kMostParts = 1'000'000;
+  OAS_REQUIRE(part && parts && 1 <= *part && *part <= *parts && *parts <= kMostParts,
+              "--shard is '{}'; it is written I/N, 1 <= I <= N: part I of N", options.shard);
+  return Shard{static_cast<int>(*part), static_cast<int>(*parts)};
+}
+
+std::string default_folder(const Study& study, const std::optional<Shard>& shard) {
+  std::string name = study.name + (study.quick ? "-quick" : "");
+  if (shard) name += fmt::format("-{}-of-{}", shard->part, shard->parts);
+  return (fs::path("results") / name).string();
+}
+
 void run_one(const StudyArguments& options) {
+  const std::optional<Shard> shard = shard_of(options);
   const Study study = read_study(find_study(options.study), options.quick);
   if (only_helps()) return help_study(study, options.common.parallelism());
-  const std::string folder =
-      options.folder.empty()
-          ? (fs::path("results") / (study.name + (study.quick ? "-quick" : ""))).string()
-          : options.folder;
+  const std::string folder = options.folder.empty() ? default_folder(study, shard) : options.folder;
+  std::optional<std::vector<std::int64_t>> units;
+  if (shard) units = units_of_part(study, shard->part, shard->parts);
   ResultStore store = ResultStore::open(folder, study);
-  const StudyRun result = run_units(options, store);
+  const StudyRun result = run_units(options, store, units);
   if (options.common.json) {
     print_json(options.common, {{"study", study.name},
                                 {"folder", folder},
@@ -153,6 +190,23 @@ void run_one(const StudyArguments& options) {
                     "there",
                     study.num_units() - result.remaining, study.num_units(), folder));
   }
+}
+
+void merge(const StudyArguments& options) {
+  const Study study = ResultStore::open_existing(options.parts.front()).study();
+  const std::string folder =
+      options.folder.empty() ? default_folder(study, std::nullopt) : options.folder;
+  ResultStore whole = ResultStore::open(folder, study);
+  const StoreMerge merged = merge_stores(whole, options.parts);
+  static_cast<void>(write_csv(whole));
+  if (options.common.json) {
+    print_json(options.common, {{"folder", folder},
+                                {"added", merged.added},
+                                {"there", merged.there},
+                                {"missing", merged.missing}});
+  }
+  print(options.common, fmt::format("{}: {} tasks added, {} were there before, {} are missing\n",
+                                    folder, merged.added, merged.there, merged.missing));
 }
 
 void repair(const StudyArguments& options) {
@@ -220,16 +274,6 @@ void report(const StudyArguments& options) {
   if (options.open) open_page(options, written.page);
 }
 
-// Digits and nothing else; what is too large for a number is the largest one, which no study has.
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) {
-    return std::nullopt;
-  }
-  std::int64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() ? number : std::numeric_limits<std::int64_t>::max();
-}
-
 // A number, or "name#replication".
 std::int64_t find_unit(const Study& study, const std::string& task) {
   if (const auto number = whole_number(task)) return study.unit(*number).number;
@@ -293,6 +337,14 @@ void add_study(CLI::App& app) {
   run->add_flag("--quick", options->quick, "The small version, for a first look");
   run->add_option("-o,--output", options->folder,
                   "Folder for the results (default: results/NAME or results/NAME-quick)");
+  run->add_option(
+      "--shard", options->shard,
+      "I/N: only part I of N, for machines that share nothing; oas study merge joins them");
+  CLI::App* join = add_verb(*study, "merge", "Put the results of parts into one folder",
+                            options->common, [options] { merge(*options); });
+  join->add_option("PART", options->parts, "Folders with results of the same study")->required();
+  join->add_option("-o,--output", options->folder,
+                   "Folder for all results (default: results/NAME); one that is there is added to");
   CLI::App* write = add_verb(*study, "report", "Write CSV files, figures and one HTML page",
                              options->common, [options] { report(*options); });
   write->add_option("FOLDER", options->folder, "Folder with results")->required();

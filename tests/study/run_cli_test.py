@@ -70,6 +70,29 @@ class StudyCase(CliCase):
                 return 0
 
 
+class Parts(StudyCase):
+    def test_parts_make_the_whole(self):
+        self.run_study("whole")
+        for part in (1, 2, 3):
+            done = self.run_study(f"part-{part}", "--shard", f"{part}/3")
+            self.assertEqual((done["finished"], done["remaining"]), (UNITS // 3, 0))
+        parts = ["part-3", "part-1", "part-2"]
+        merged = self.good_json("study", "merge", *parts[:2], "-o", "merged")
+        self.assertEqual(merged["missing"], UNITS // 3)
+        merged = self.good_json("study", "merge", *parts, "-o", "merged")
+        self.assertEqual((merged["added"], merged["there"], merged["missing"]),
+                         (UNITS // 3, 2 * UNITS // 3, 0))
+        self.assertEqual(self.csv("merged"), self.csv("whole"))
+        self.good("study", "report", "merged")
+
+    def test_what_is_no_part(self):
+        for shard in ("0/3", "4/3", "1", "1/", "/3", "1/0", "-1/3", "1/3/5", "1.5/3", "a/b",
+                      "1/99999999999999999999"):
+            self.bad("study", "run", self.study, "-o", "r", f"--shard={shard}", says=shard)
+        self.bad("study", "merge", "nowhere", "-o", "merged", says="nowhere")
+        self.assertFalse((self.folder / "r").exists() or (self.folder / "merged").exists())
+
+
 class Survive(StudyCase):
     def test_killed_at_random_moments(self):
         begin = time.monotonic()

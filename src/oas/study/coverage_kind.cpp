@@ -291,7 +291,9 @@ TaskKind coverage_kind() {
           check_coverage,
           coverage_cost,
           run_coverage,
-          coverage_report};
+          [](const ResultTable& table, const UnitSeconds& /*seconds*/) {
+            return coverage_report(table);
+          }};
 }
 
 }  // namespace oas::detail

@@ -41,14 +41,6 @@ std::optional<double> optional_number(const TaskSettings& settings, const std::s
   return settings.number(name, 0.0);
 }
 
-double least_transition_value(const TransitionModel& transition) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int a = 0; a < transition.num_actions(); ++a) {
-    least = std::min(least, pseudo_inverse(transition.matrix(Action{a})).smallest);
-  }
-  return least;
-}
-
 // Rank of each value, from 0 for the least to 1 for the greatest; ties by position.
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
@@ -175,6 +167,14 @@ Instance make_instance(const InstanceRule& rule, std::uint32_t replication) {
   const double alpha = analyse_sensors(model.sensors()).alpha;
   const double sigma = least_transition_value(model.transition());
   return {std::move(model), std::move(believed), alpha, sigma, chosen};
+}
+
+double least_transition_value(const TransitionModel& transition) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int a = 0; a < transition.num_actions(); ++a) {
+    least = std::min(least, pseudo_inverse(transition.matrix(Action{a})).smallest);
+  }
+  return least;
 }
 
 std::array<int, 3> size_setting(const TaskSettings& settings) {

@@ -52,6 +52,9 @@ struct Instance {
 /// O(candidates · A O S²). Throws InvalidArgument when no sensors reach the wanted α.
 [[nodiscard]] Instance make_instance(const InstanceRule& rule, std::uint32_t replication = 0);
 
+/// min over a of σ_S(T_a).
+[[nodiscard]] double least_transition_value(const TransitionModel& transition);
+
 /// S, A, O of the setting size: "3x4x5". Throws InvalidArgument.
 [[nodiscard]] std::array<int, 3> size_setting(const TaskSettings& settings);
 /// The setting timing: before or after. Throws InvalidArgument.

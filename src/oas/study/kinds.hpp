@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +39,9 @@ struct KindReport {
   std::string svg;
 };
 
+/// How long units took, by number.
+using UnitSeconds = std::map<std::int64_t, double>;
+
 /// One row of the table of task kinds: which settings a task takes, which columns it fills, and the
 /// function that does the work. The rows of a task depend on (task, replication) alone.
 struct TaskKind {
@@ -51,7 +56,8 @@ struct TaskKind {
   /// Work of one replication, in any unit: for the order, and the time left.
   double (*cost)(const Task&);
   ResultRows (*run)(const Task&, std::uint32_t replication, const TaskContext&);
-  KindReport (*report)(const ResultTable&) = nullptr;  ///< of at least one row; null: nothing
+  /// Of at least one row; null: nothing.
+  KindReport (*report)(const ResultTable&, const UnitSeconds&) = nullptr;
 };
 
 [[nodiscard]] std::span<const TaskKind> task_kinds();

@@ -7,6 +7,9 @@
 #include "oas/counts/triple_counts.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/jobs/learning_run.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/sensors/revealing.hpp"
+#include "oas/study/detail/standings.hpp"
 #include "oas/study/detail/task_kinds.hpp"
 #include "oas/study/instance.hpp"
 
@@ -15,6 +18,9 @@ namespace oas::detail {
 namespace {
 
 constexpr TaskSetting kLearningSettings[] = {
+    {"model", SettingType::text,
+     "a problem or corner model of oas list; random: an instance by rule"},
+    {"timing", SettingType::text, "own (the model's), before or after"},
     {"agent", SettingType::text, "agent, see oas list, or a table [agents.NAME]"},
     {"iota", SettingType::number_or_text, "floor of the oracle and of agents; \"1/(10A)\""},
     {"steps", SettingType::integer, "length of a run"},
@@ -46,8 +52,12 @@ constexpr std::string_view kLearningColumns[] = {"instance",
                                                  "episodes",
                                                  "failures"};
 
+constexpr std::string_view kRandom = "random";
+
 struct LearningTask {
   InstanceRule instance;
+  std::optional<Pomdp> named;  // the model where it is not random
+  std::optional<Timing> timing;
   double floor = 0.0;
   LearningOptions options;
 };
@@ -62,7 +72,11 @@ LearningTask read_learning(const Task& task) {
   const TaskSettings& settings = task.settings;
   LearningTask read;
   read.instance = InstanceRule::from(settings, task.seed);
-  read.floor = floor_setting(settings, read.instance.num_actions);
+  const std::string model = settings.text("model", std::string(kRandom));
+  if (model != kRandom) read.named = make_problem(model);
+  if (settings.text("timing", "own") != "own") read.timing = timing_setting(settings);
+  read.floor =
+      floor_setting(settings, read.named ? read.named->num_actions() : read.instance.num_actions);
   read.options.agent = task.agent.text("agent", "");
   const AgentInfo& info = find_agent(read.options.agent);
   if (settings.has("iota") && !task.agent.has("iota") && has_setting(info, "iota")) {
@@ -90,13 +104,40 @@ LearningTask read_learning(const Task& task) {
 // The settings by which instances differ, for sharing the oracle.
 std::string instance_key(const Task& task) {
   std::string name = task.settings.text("size", "3x3x3");
-  for (const char* key : {"generator", "epsilon", "alpha_quantile", "sigma_quantile", "alpha"}) {
+  for (const char* key :
+       {"model", "timing", "generator", "epsilon", "alpha_quantile", "sigma_quantile", "alpha"}) {
     const auto found = task.settings.values().find(key);
     if (found != task.settings.values().end()) {
       name += fmt::format(" {} {}", key, to_text(found->second));
     }
   }
   return name;
+}
+
+Pomdp in_timing(const Pomdp& model, std::optional<Timing> timing) {
+  if (!timing || *timing == model.timing()) return model;
+  PomdpParts parts = model.parts();
+  parts.timing = *timing;
+  return Pomdp(std::move(parts));
+}
+
+Instance instance_of(const LearningTask& read, std::uint32_t replication) {
+  if (!read.named) {
+    Instance instance = make_instance(read.instance, replication);
+    instance.model = in_timing(instance.model, read.timing);
+    return instance;
+  }
+  Pomdp model = in_timing(*read.named, read.timing);
+  const double alpha = analyse_sensors(model.sensors()).alpha;
+  const double sigma = least_transition_value(model.transition());
+  return {std::move(model), read.named->transition(), alpha, sigma, /*candidate=*/0};
+}
+
+std::string words_for(const Task& task, const LearningTask& read, const Instance& instance) {
+  const std::string timing =
+      read.timing ? fmt::format(", {}", to_string(*read.timing)) : std::string();
+  if (read.named) return task.settings.text("model", "") + timing;
+  return fmt::format("α {:.2g}, σ {:.2g}{}", instance.alpha, instance.sigma, timing);
 }
 
 struct OracleOnInstance {
@@ -111,7 +152,7 @@ std::shared_ptr<const OracleOnInstance> oracle_of(const Task& task, const Learni
       fmt::format("oracle {} {} {} {} {} {}", instance_key(task), read.floor,
                   read.instance.candidates, task.seed, replication, read.options.steps);
   return context.shared->get<OracleOnInstance>(key, [&] {
-    Instance instance = make_instance(read.instance, replication);
+    Instance instance = instance_of(read, replication);
     // Over all steps an error of the gain then makes about 1 of regret.
     const double gap = std::max(1e-6, 1.0 / static_cast<double>(read.options.steps));
     RegretOracle oracle(instance.model, {.floor = read.floor, .gap = gap}, Parallelism{1});
@@ -141,6 +182,11 @@ bool takes_room(const InstanceRule& rule, int num_observations) {
 // the number of observations, so that few will do.
 void check_learning(const Task& task) {
   const LearningTask read = read_learning(task);
+  if (read.named && !find_agent(read.options.agent).knows_dynamics) {
+    static_cast<void>(
+        make_agent(read.options.agent, in_timing(*read.named, read.timing), read.options.settings));
+    return;
+  }
   const InstanceRule& rule = read.instance;
   constexpr std::int64_t kLargest = 10'000;
   const std::int64_t entries = std::int64_t{rule.num_states} * rule.num_actions *
@@ -153,6 +199,7 @@ void check_learning(const Task& task) {
   trial.num_states = rule.num_states;
   trial.num_actions = rule.num_actions;
   trial.num_observations = num_observations;
+  trial.timing = read.timing.value_or(trial.timing);
   Rng rng({task.seed, 0, Role::problem});
   static_cast<void>(
       make_agent(read.options.agent, random_pomdp(trial, rng).model, read.options.settings));
@@ -175,16 +222,16 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
     const Checkpoint& at = run.checkpoints[i];
     const Regrets regret = regrets(oracle, at);
     rows.push_back(
-        {fmt::format("α {:.2g}, σ {:.2g}", shared->instance.alpha, shared->instance.sigma),
-         task.settings.text("size", "3x3x3"),
+        {words_for(task, read, shared->instance),
+         fmt::format("{}x{}x{}", model.num_states(), model.num_actions(), model.num_observations()),
          std::int64_t{model.num_states()},
          std::int64_t{model.num_actions()},
          std::int64_t{model.num_observations()},
-         task.settings.text("generator", "default"),
+         read.named ? "named" : task.settings.text("generator", "default"),
          shared->instance.candidate,
          shared->instance.alpha,
          shared->instance.sigma,
-         read.instance.epsilon,
+         read.named ? Cell{} : Cell{read.instance.epsilon},
          read.floor,
          task.settings.text("agent", ""),
          at.step,
@@ -207,14 +254,15 @@ ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskC
 
 TaskKind learning_kind() {
   return {"learning",
-          "regret of an agent against steps, on a random instance",
+          "regret of an agent against steps, on a random instance or a named problem",
           with_instance_settings(kLearningSettings),
           kLearningColumns,
           "step",
           true,
           check_learning,
           learning_cost,
-          run_learning};
+          run_learning,
+          standings_report};
 }
 
 }  // namespace oas::detail

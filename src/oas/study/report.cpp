@@ -56,11 +56,12 @@ std::vector<FigureData> figures_of(const Study& study,
   return figures;
 }
 
-std::vector<KindReport> kind_reports(const std::map<std::string, ResultTable>& tables) {
+std::vector<KindReport> kind_reports(const std::map<std::string, ResultTable>& tables,
+                                     const UnitSeconds& seconds) {
   std::vector<KindReport> parts;
   for (const auto& [kind, table] : tables) {
     const auto report = find_task_kind(kind).report;
-    if (report != nullptr && !table.rows.empty()) parts.push_back(report(table));
+    if (report != nullptr && !table.rows.empty()) parts.push_back(report(table, seconds));
   }
   return parts;
 }
@@ -91,7 +92,7 @@ Report write_report(const ResultStore& store) {
   std::map<std::string, ResultTable> tables;
   for (const std::string& kind : kinds_in(study)) tables[kind] = store.table(kind);
   const std::vector<FigureData> figures = figures_of(study, tables);
-  const std::vector<KindReport> parts = kind_reports(tables);
+  const std::vector<KindReport> parts = kind_reports(tables, store.seconds());
   Report report;
   report.files = write_csv(store);
   const fs::path folder(store.folder());

@@ -126,6 +126,14 @@ ResultTable ResultStore::table(const std::string& kind) const {
   return table;
 }
 
+std::map<std::int64_t, double> ResultStore::seconds() const {
+  std::map<std::int64_t, double> seconds;
+  for (const UnitHead& head : impl_->records->heads()) {
+    if (!head.failed) seconds[head.number] = head.seconds;
+  }
+  return seconds;
+}
+
 double ResultStore::total_seconds() const {
   double seconds = 0.0;
   for (const UnitHead& head : impl_->records->heads()) seconds += head.seconds;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,8 @@ class ResultStore {
   [[nodiscard]] UnitResult unit(std::int64_t number) const;
   /// All rows of one kind, in the order of the units. Throws when rows do not match their checksum.
   [[nodiscard]] ResultTable table(const std::string& kind) const;
+  /// How long each unit took that did not fail.
+  [[nodiscard]] std::map<std::int64_t, double> seconds() const;
   [[nodiscard]] double total_seconds() const;
   [[nodiscard]] std::vector<Session> sessions() const;
 

@@ -10,6 +10,7 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -107,10 +108,33 @@ UnitResult load_result(std::string_view bytes) {
   return result;
 }
 
+// The first replication of all tasks before the second, and within one the longest first.
+class UnitOrder {
+ public:
+  explicit UnitOrder(const Study& study) : study_(study) {
+    for (const Task& task : study.tasks) costs_.push_back(find_task_kind(task.kind).cost(task));
+  }
+
+  [[nodiscard]] double cost(std::int64_t number) const { return costs_[study_.unit(number).task]; }
+
+  void sort(std::vector<std::int64_t>& numbers) const {
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::int64_t a, std::int64_t b) {
+      const Unit one = study_.unit(a);
+      const Unit other = study_.unit(b);
+      if (one.replication != other.replication) return one.replication < other.replication;
+      return costs_[one.task] > costs_[other.task];
+    });
+  }
+
+ private:
+  const Study& study_;
+  std::vector<double> costs_;  // [task]
+};
+
 class StudyRunner {
  public:
   StudyRunner(ResultStore& store, const StudyRunOptions& options)
-      : store_(store), study_(store.study()), options_(options) {
+      : store_(store), study_(store.study()), options_(options), order_(store.study()) {
     const std::vector<std::int64_t> there = store.finished();
     for (std::int64_t number = 0; number < study_.num_units(); ++number) {
       const bool wanted =
@@ -120,14 +144,8 @@ class StudyRunner {
       }
     }
     result_.skipped = static_cast<std::int64_t>(there.size());
-    for (const Task& task : study_.tasks) costs_.push_back(find_task_kind(task.kind).cost(task));
-    for (const std::int64_t number : pending_) total_cost_ += cost(number);
-    std::stable_sort(pending_.begin(), pending_.end(), [&](std::int64_t a, std::int64_t b) {
-      const Unit one = study_.unit(a);
-      const Unit other = study_.unit(b);
-      if (one.replication != other.replication) return one.replication < other.replication;
-      return costs_[one.task] > costs_[other.task];
-    });
+    for (const std::int64_t number : pending_) total_cost_ += order_.cost(number);
+    order_.sort(pending_);
   }
 
   StudyRun run() {
@@ -157,8 +175,6 @@ class StudyRunner {
   }
 
  private:
-  [[nodiscard]] double cost(std::int64_t number) const { return costs_[study_.unit(number).task]; }
-
   [[nodiscard]] bool stopping() const {
     return stopped_.load(std::memory_order_relaxed) || (options_.stop && options_.stop());
   }
@@ -200,7 +216,7 @@ class StudyRunner {
     } else {
       ++result_.finished;
     }
-    done_cost_ += cost(result.number);
+    done_cost_ += order_.cost(result.number);
     if (options_.progress) {
       options_.progress({result_.skipped + result_.finished + result_.failed, study_.num_units(),
                          done_cost_ / total_cost_});
@@ -211,7 +227,7 @@ class StudyRunner {
   const Study& study_;
   const StudyRunOptions& options_;
   TaskContext context_;
-  std::vector<double> costs_;  // [task]
+  UnitOrder order_;
   std::vector<std::int64_t> pending_;
   double total_cost_ = 0.0;
   std::atomic<bool> stopped_{false};
@@ -230,6 +246,20 @@ std::string csv_of(const ResultRows& rows) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> units_of_part(const Study& study, int part, int parts) {
+  OAS_REQUIRE(1 <= part && part <= parts, "part {} of {}: there is no such part", part, parts);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(study.num_units()));
+  std::iota(all.begin(), all.end(), 0);
+  UnitOrder(study).sort(all);
+  std::vector<std::int64_t> mine;
+  for (auto i = static_cast<std::size_t>(part - 1); i < all.size();
+       i += static_cast<std::size_t>(parts)) {
+    mine.push_back(all[i]);
+  }
+  std::sort(mine.begin(), mine.end());
+  return mine;
+}
 
 StudyRun run_study(ResultStore& store, const StudyRunOptions& options) {
   return StudyRunner(store, options).run();

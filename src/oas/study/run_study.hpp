@@ -40,6 +40,12 @@ struct StudyRun {
   std::string first_failure;   ///< "task …: message" of the failed unit of lowest number
 };
 
+/// The units of part `part` (from 1) of `parts`, for as many machines that know nothing of each
+/// other: dealt out one by one in the order in which run_study() takes them, so that parts are
+/// alike in work, and each is a smaller study of all tasks. Throws InvalidArgument unless
+/// 1 <= part <= parts.
+[[nodiscard]] std::vector<std::int64_t> units_of_part(const Study& study, int part, int parts);
+
 /// Runs all units of the store's study (or those of the options) that are not there yet, the first
 /// replication of all tasks before the second, and within one the longest first; so a study that is
 /// stopped is a smaller one of all tasks. Stores each unit when it is finished. A unit that throws
