@@ -245,6 +245,24 @@ class AgentOverHttp(CliCase):
             self.assertRegex(text, r"(?m)^oas_units 1$")
             self.assertRegex(text, r'(?m)^oas_http_replies_total\{status="200"\} 11$')
 
+    def test_health_for_those_who_watch(self):
+        with self.serve() as agent:
+            status, _, text = agent.request("GET", "/v1/health")
+            self.assertEqual(status, 200)
+            self.assertEqual(json.loads(text), agent.good("health"))
+            self.assertEqual(agent.request("HEAD", "/v1/health")[0], 200)
+            self.assertEqual(agent.request("DELETE", "/v1/health")[0], 405)
+
+    def test_history_begins_with_the_journal(self):
+        entry = {"action": "run", "from": 0, "to": 1}
+        options = ("--set", "first_episode=50", "--synchronous")
+        with self.serve(*options) as agent:
+            agent.play("m", 120)
+            before = agent.good("history", **entry)
+            self.assertGreaterEqual(len(before["plan"]), 2)
+        with self.serve(*options) as agent:
+            self.assertEqual(agent.good("history", **entry), before)
+
     def test_kill_loses_nothing_that_was_answered(self):
         with self.serve() as agent:
             told = agent.play("m", 50)

@@ -73,6 +73,16 @@ class Agent(CliCase):
                      ("diagnose", "machine-maintenance", "j", "--replicates", "199")):
             self.good(*verb)
 
+    def test_warnings_reach_the_log(self):
+        text = "".join(line("observe", unit="a", step=t, observation=0, action=0)
+                       for t in range(301))
+        result = self.oas("agent", "machine-maintenance", "--journal", "j", stdin=text)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("warning: action inspect was never taken"), 1)
+        self.assertTrue(all(json.loads(each)["ok"] for each in result.stdout.splitlines()))
+        result = self.oas("agent", "machine-maintenance", "--journal", "j", "--quiet", stdin="")
+        self.assertEqual(result.stderr, "")
+
     def test_kill_9_and_go_on(self):
         step = 0
         request = line("act", unit="a", step=0)

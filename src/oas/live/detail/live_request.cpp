@@ -37,6 +37,7 @@ constexpr std::array kCalls = {
     CallKeys{"snapshot", {}},
     CallKeys{"end", {"unit", "step", "run"}},
     CallKeys{"health", {}},
+    CallKeys{"history", {"action", "from", "to"}},
 };
 
 void check_keys(const JsonView& view, const std::string& call) {
@@ -130,6 +131,12 @@ void read_row(const JsonView& view, const Pomdp& model, JournalRow& row) {
   }
 }
 
+void read_entry(const JsonView& view, const Pomdp& model, LiveRequest& request) {
+  request.action = Action{element_of(view.at("action"), model.actions(), "action")};
+  request.from = State{element_of(view.at("from"), model.states(), "state")};
+  request.to = State{element_of(view.at("to"), model.states(), "state")};
+}
+
 void read_question(const JsonView& view, const Pomdp& model, LiveRequest& request) {
   constexpr long kMostSteps = 10'000;
   constexpr long kMostUnits = 10'000;
@@ -179,6 +186,7 @@ LiveRequest parse_live_request(std::string_view call, std::string_view body, con
     request.step = step_of(view.at("step"));
   }
   if (request.call == "observe" || request.call == "step") read_row(view, model, request.row);
+  if (request.call == "history") read_entry(view, model, request);
   read_question(view, model, request);
   return request;
 }

@@ -20,6 +20,7 @@ Rng stream_of(std::uint64_t seed, const LiveUnit& unit, std::int64_t step) {
   Fingerprint key;
   key.add(seed);
   key.add_bytes(unit.name);
+  if (unit.draws > 0) key.add(unit.draws);
   return Rng({key.value(), static_cast<std::uint32_t>(unit.runs), Role::agent},
              static_cast<std::uint64_t>(step) * kDrawsPerStep);
 }
@@ -197,6 +198,7 @@ LiveUnit LiveState::begun(const JournalRecord& record) const {
   fresh.run = record.run;
   fresh.runs = 1;
   fresh.step = model_.reading_first() ? -1 : 0;
+  if (names_forgotten_ > 0) fresh.draws = record.run;
   if (const LiveUnit* before = find(record.text)) {
     OAS_REQUIRE(before->ended, "unit '{}' begins a run within a run", record.text);
     fresh.runs = before->runs + 1;
@@ -210,10 +212,18 @@ LiveUnit LiveState::begun(const JournalRecord& record) const {
 void LiveState::begin(const JournalRecord& record) {
   OAS_REQUIRE(record.run == runs_begun_, "run {} begins after {} runs", record.run, runs_begun_);
   LiveUnit fresh = begun(record);
+  if (const LiveUnit* before = find(record.text)) ended_.erase(before->end);
   LiveUnit& unit = units_[record.text] = std::move(fresh);
   runs_[record.run] = &unit;
   ++runs_begun_;
   ++active_;
+}
+
+// Of ended units those are remembered that ended last.
+void LiveState::forget_names() {
+  for (; ended_.size() > kEndedNames; ended_.erase(ended_.begin()), ++names_forgotten_) {
+    units_.erase(units_.find(ended_.begin()->second));
+  }
 }
 
 void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
@@ -225,8 +235,7 @@ void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<Le
   if (solo_) {
     if (row.observation != kMissing) solo_->begin(row.observation);
   } else if (policy_) {
-    unit.belief = policy_->belief_of(unit);
-    unit.plan = policy_->plan().number;
+    policy_->take_over(unit);
   }
   if (learns()) {
     fed.push_back({unit.run, 1.0, {}, row.observation, LearnerRow::Kind::first_reading});
@@ -236,18 +245,11 @@ void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<Le
 void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
   OAS_REQUIRE(row.action >= 0 && (unit.acted || row.by_others),
               "unit '{}' observes step {} before an action is chosen", unit.name, unit.step);
-  if (solo_) {
-    solo_->observe(row.observation);
-  } else if (policy_) {
-    LivePolicy::Moved moved = policy_->moved(belief_now(unit), row.action, row.observation);
-    unit.belief = std::move(moved.belief);
-    unit.plan = policy_->plan().number;
-    if (!(moved.probability > 0.0)) ++unit.impossible;
-  }
+  play_under_plan_in_force(unit);
   if (detector_ && detector_->active()) watch(unit, row);
+  move_belief(unit, row);
   if (learns()) {
-    unit.recent.push_back({row.action, row.observation});
-    if (unit.recent.size() > LiveUnit::kHistory) unit.recent.pop_front();
+    unit.window.add({row.action, row.observation}, unit.belief);
     fed.push_back({unit.run, row.propensity.value_or(0.0), row.action, row.observation,
                    LearnerRow::Kind::row});
   }
@@ -256,18 +258,33 @@ void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<Learn
   unit.acted = false;
   ++unit.step;
   ++unit.rows;
-  if (row.missing()) ++unit.missing;
-  ++plays_[static_cast<std::size_t>(row.action)];
   ++rows_;
+  if (row.missing()) ++unit.missing, ++missing_;
+  ++plays_[static_cast<std::size_t>(row.action)];
 }
 
-// Before the row is among the recent ones.
+void LiveState::move_belief(LiveUnit& unit, const JournalRow& row) {
+  if (solo_) solo_->observe(row.observation);
+  if (solo_ || !policy_) return;
+  LivePolicy::Moved moved = policy_->moved(unit.belief, row.action, row.observation);
+  unit.belief = std::move(moved.belief);
+  if (moved.probability > 0.0) return;
+  ++unit.impossible;
+  ++impossible_;
+  last_impossible_ = rows_;
+}
+
+void LiveState::play_under_plan_in_force(LiveUnit& unit) {
+  if (!solo_ && policy_ && unit.plan != policy_->plan().number) policy_->take_over(unit);
+}
+
+// Before the row is in the window.
 void LiveState::watch(LiveUnit& unit, const JournalRow& row) {
   if (unit.watch_plan != plans_) {
     BeliefFilter& filter = detector_->filter();
-    filter_recent(unit, filter);
+    unit.window.bring(filter, unit.first);
     unit.watch.belief.assign(filter.belief().begin(), filter.belief().end());
-    unit.watch.before = unit.recent.empty() ? unit.first : unit.recent.back().observation;
+    unit.watch.before = unit.window.last_observation(unit.first);
     unit.watch_plan = plans_;
   }
   detector_->see(unit.watch, row.action, row.observation, rows_);
@@ -285,10 +302,7 @@ void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
                 unit.name, unit.step, model_.actions()[record.choice], record.choice_propensity,
                 model_.actions()[again.action], again.propensity);
   }
-  if (!solo_ && policy_ && unit.plan != policy_->plan().number) {
-    unit.belief = policy_->belief_of(unit);
-    unit.plan = policy_->plan().number;
-  }
+  play_under_plan_in_force(unit);
   if (solo_) unit.belief.assign(solo_->belief().begin(), solo_->belief().end());
   solo_choice_.reset();
   unit.choice = {record.choice, record.choice_propensity};
@@ -301,9 +315,14 @@ void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
   runs_.erase(unit.run);
   unit.ended = true;
   unit.acted = false;
-  unit.recent.clear();
-  unit.belief.clear();
+  unit.window = {};
+  unit.belief = {};
+  unit.watch = {};
+  unit.watch_plan = -1;
+  unit.end = runs_begun_ - static_cast<std::uint64_t>(active_);
   --active_;
+  ended_[unit.end] = unit.name;
+  forget_names();
 }
 
 void LiveState::forget(std::vector<LearnerRow>& fed) {
@@ -324,6 +343,7 @@ void LiveState::adopt(LivePlan plan) {
     plan_due_ = plan.rows + learner_settings_->length_after(learned);
   }
   policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_);
+  history_.add(policy_->plan());
   const std::int64_t learned = policy_->plan().rows - forgotten_;
   if (learned > 0) detector_->hold_true(policy_->plan().estimate, learned);
 }

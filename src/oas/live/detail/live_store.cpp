@@ -16,7 +16,7 @@ namespace oas::detail {
 
 namespace {
 
-constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/1";
+constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/2";
 
 std::string hash_of(const Pomdp& model) {
   return fmt::format("{:016x}", fingerprint(dump_json(model_to_json(model))));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/bytes.hpp"
+#include "oas/live/detail/belief_window.hpp"
 #include "oas/live/detail/live_detector.hpp"
 #include "oas/live/detail/live_plan.hpp"
 #include "oas/model/trajectory.hpp"
@@ -19,17 +19,13 @@ namespace oas::detail {
 
 /// What is known of one unit: where its run stands, and what is believed about it.
 struct LiveUnit {
-  /// Rows kept for a new belief under a new plan: its error falls geometrically with their number.
-  static constexpr std::size_t kHistory = 512;
-  struct Row {
-    Action action;
-    Observation observation;
-  };
-
   std::string name;
   std::uint64_t run = 0;  ///< number of its run among all
+  std::uint64_t draws =
+      0;  ///< enters its draws: other ones than those of a namesake that was forgotten
   std::int64_t runs = 0;  ///< that it has begun
   bool ended = false;     ///< its run has, and no other has begun
+  std::uint64_t end = 0;  ///< number of that end among all
   std::int64_t step = 0;  ///< the next to be acted and observed; -1: a first reading is due
   bool acted = false;     ///< `choice` is the action of `step`
   Choice choice;
@@ -37,8 +33,8 @@ struct LiveUnit {
   std::uint64_t content = 0;     ///< of the last row; see content_of
   bool has_row = false;          ///< there is a last row, of step - 1
   Observation first = kMissing;  ///< its first reading
-  std::deque<Row> recent;
-  std::int64_t plan = -1;  ///< under which `belief` is; -1: none
+  BeliefWindow window;           ///< of units that teach; for beliefs under new plans
+  std::int64_t plan = -1;        ///< under which `belief` is; -1: none
   std::vector<double> belief;
   LiveDetector::Watch watch;
   std::int64_t watch_plan = -1;  ///< whose estimate the watch is under; -1: none
@@ -51,9 +47,6 @@ struct LiveUnit {
   [[nodiscard]] static LiveUnit loaded(ByteReader& in, int num_states);
 };
 
-/// Brings a filter to where the recent rows of a unit lead.
-void filter_recent(const LiveUnit& unit, BeliefFilter& filter);
-
 /// How units are played under one plan. Work space inside: one call at a time.
 class LivePolicy {
  public:
@@ -62,8 +55,10 @@ class LivePolicy {
 
   [[nodiscard]] const LivePlan& plan() const { return plan_; }
 
-  /// The belief that the recent rows of a unit give.
+  /// The belief of a unit that was played under another plan before, or under none.
   [[nodiscard]] std::vector<double> belief_of(const LiveUnit& unit);
+  /// The unit has that belief from now on, and is played under this plan.
+  void take_over(LiveUnit& unit);
   struct Moved {
     std::vector<double> belief;
     double probability = 1.0;  ///< of the observation
