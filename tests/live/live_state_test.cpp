@@ -24,7 +24,7 @@ LiveOptions learner_options() {
 // A state, told by records as a journal tells it.
 class Told {
  public:
-  explicit Told(const Pomdp& model) : model_(model), state_(model, learner_options()) {}
+  explicit Told(const Pomdp& model) : model_(model), state_(LiveModel(model), learner_options()) {}
 
   void begin(const std::string& name) { apply(state_.begin_record(name)); }
   void end(const std::string& name) {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "oas/belief/filter.hpp"
 #include "oas/core/bytes.hpp"
+#include "oas/live/detail/row_filter.hpp"
 
 namespace oas::detail {
 
@@ -23,19 +23,14 @@ class BeliefWindow {
   /// Share of uniform in a belief of other dynamics: they may have ruled out what is so.
   static constexpr double kDoubt = 1e-3;
 
-  struct Row {
-    Action action;
-    Observation observation;
-  };
-
   /// The next row and the belief that it led to; empty: there are no dynamics yet.
-  void add(Row row, std::span<const double> belief);
+  void add(const SeenRow& row, std::span<const double> belief);
 
-  /// Brings a filter with other dynamics to the end of the run, whose first reading this was
-  /// (kMissing: none). O(rows).
-  void bring(BeliefFilter& filter, Observation first) const;
+  /// Brings a filter with other dynamics to the end of the run, whose first reading this was.
+  /// O(rows).
+  void bring(RowFilter& filter, const SeenRow& first) const;
   /// The same, and the checkpoints are by the filter's dynamics from now on.
-  void renew(BeliefFilter& filter, Observation first);
+  void renew(RowFilter& filter, const SeenRow& first);
 
   /// Of the last row; `none` where there is none.
   [[nodiscard]] Observation last_observation(Observation none) const {
@@ -48,11 +43,22 @@ class BeliefWindow {
   [[nodiscard]] static BeliefWindow loaded(ByteReader& in, int num_states);
 
  private:
-  void begin(BeliefFilter& filter, Observation first) const;
+  struct Row {
+    Action action;
+    Observation observation;
+    std::int32_t brings = 0;  // 1: the next of likelihoods_
+  };
+
+  void begin(RowFilter& filter, const SeenRow& first) const;
   void drop(std::size_t rows);
+  // Updates the filter by all rows; visitor(number of rows so far) after each.
+  template <class Visitor>
+  void follow(RowFilter& filter, const Visitor& visitor) const;
 
   std::vector<Row> rows_;
-  std::vector<double> before_;  // the belief before rows_; empty: the run's start
+  std::vector<double> likelihoods_;  // S for each row that brings some
+  std::size_t states_ = 0;           // S, where there are any
+  std::vector<double> before_;       // the belief before rows_; empty: the run's start
   std::vector<double> middle_;  // kStretch rows later; empty: there are fewer rows, or no belief
 };
 

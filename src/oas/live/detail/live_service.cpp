@@ -20,13 +20,6 @@ constexpr int kUnavailable = 503;
 // So many units are told of under one lock.
 constexpr int kUnitsPerLock = 100;
 
-Pomdp finite(AnyModel model) {
-  OAS_REQUIRE(std::holds_alternative<Pomdp>(model),
-              "the model has real-valued observations; agents need finite ones, which oas "
-              "discretise makes");
-  return std::get<Pomdp>(std::move(model));
-}
-
 LiveReply refused(int status, std::string_view reason) {
   const Json body = {{"ok", false}, {"error", reason}};
   return {status, body.dump(-1, ' ', false, Json::error_handler_t::replace)};
@@ -40,11 +33,12 @@ bool changes(const std::string& call) {
 
 LiveService::LiveService(AnyModel model, LiveOptions options)
     : options_((options.validate(), std::move(options))),
-      state_(finite(std::move(model)), options_),
+      state_(LiveModel(std::move(model)), options_),
       store_(state_.full_model(), options_) {
   if (state_.learns()) {
     learner_ = std::make_unique<LiveLearner>(
-        split_agent(options_.agent, state_.full_model(), options_.settings), options_.seed);
+        split_agent(options_.agent, state_.full_model().finite(), options_.settings),
+        options_.seed);
   }
   store_.recover(state_, learner_.get());
   if (!options_.synchronous) worker_ = std::thread([this] { background(); });

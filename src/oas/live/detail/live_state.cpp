@@ -33,13 +33,19 @@ bool needs_propensities(const PooledLearner& learner) {
 
 }  // namespace
 
-LiveState::LiveState(const Pomdp& model, const LiveOptions& options)
-    : full_model_(model),
+LiveState::LiveState(LiveModel live_model, const LiveOptions& options)
+    : full_model_(std::move(live_model)),
       options_(options),
-      model_(find_agent(options.agent).knows_dynamics ? model : model.without_transition()),
-      plays_(static_cast<std::size_t>(model.num_actions()), 0) {
+      model_(find_agent(options.agent).knows_dynamics ? full_model_.finite()
+                                                      : full_model_.finite().without_transition()),
+      plays_(static_cast<std::size_t>(model_.num_actions()), 0) {
+  const Pomdp& model = full_model_.finite();
   if (find_agent(options.agent).split == nullptr) {
     solo_.emplace(make_agent(options.agent, model, options.settings));
+    OAS_REQUIRE(full_model_.dimension() == 0,
+                "the model has real-valued observations, and agent '{}' takes finite ones, which "
+                "oas discretise makes; oas-ucrl-ml takes these",
+                options_.agent);
     OAS_REQUIRE(!solo_->needs_hidden_state(),
                 "agent '{}' must be shown the hidden state; no real system can", options.agent);
     return;
@@ -90,21 +96,6 @@ JournalRecord LiveState::begin_record(const std::string& name) const {
   return record;
 }
 
-void LiveState::check_row(Action action, Observation observation) const {
-  check_observation(observation, model_.num_observations());
-  if (action >= 0) check_action(action, model_.num_actions());
-  if (observation == kMissing) return;
-  const ObservationModel& sensors = action >= 0 ? model_.sensors() : *model_.first_observation();
-  const Action sensor = action >= 0 ? action : Action{0};
-  for (State s{0}; s < model_.num_states(); ++s) {
-    if (sensors(sensor, s, observation) > 0.0) return;
-  }
-  throw InvalidArgument(fmt::format(
-      "observation {} cannot be: after action {} every state gives it with probability 0; "
-      "null says that nothing was seen",
-      model_.observations()[observation], action >= 0 ? model_.actions()[action] : "(none)"));
-}
-
 JournalRow LiveState::completed(const LiveUnit& unit, JournalRow row) const {
   if (unit.step < 0) {
     OAS_REQUIRE(!row.by_others, "the first reading of a run comes before any action");
@@ -119,7 +110,13 @@ JournalRow LiveState::completed(const LiveUnit& unit, JournalRow row) const {
     row.action = unit.choice.action;
     row.propensity = unit.choice.propensity;
   }
-  check_row(row.action, row.observation);
+  const SeenRow seen = full_model_.seen(row);
+  if (seen.likelihoods.empty()) return row;
+  OAS_REQUIRE(!solo_, "agent '{}' takes finite observations and nothing else", options_.agent);
+  OAS_REQUIRE(
+      !learner_settings_ || learner_settings_->likelihood() || row.likelihoods.empty(),
+      "agent '{}' learns by moments, which likelihoods are no use to; oas-ucrl-ml takes them",
+      options_.agent);
   return row;
 }
 
@@ -135,12 +132,12 @@ Choice LiveState::choose(const LiveUnit& unit, const JournalRow* row) {
   if (row == nullptr || row->action < 0) {
     if (row != nullptr && policy_) {
       LiveUnit begun = unit;
-      begun.first = row->observation;
+      begun.first = full_model_.seen(*row);
       belief = policy_->belief_of(begun);
     }
     return drawn(unit, row == nullptr ? unit.step : 0, belief, plays_, rows_);
   }
-  if (policy_) belief = policy_->moved(belief, row->action, row->observation).belief;
+  if (policy_) belief = policy_->moved(belief, full_model_.seen(*row)).belief;
   std::vector<std::int64_t> plays = plays_;
   ++plays[static_cast<std::size_t>(row->action)];
   return drawn(unit, unit.step + 1, belief, plays, rows_ + 1);
@@ -183,7 +180,6 @@ void LiveState::apply(const JournalRecord& record, bool check, std::vector<Learn
               unit.name, unit.step, record.step);
   const bool rows = record.kind == JournalKind::observe || record.kind == JournalKind::step;
   if (rows) {
-    check_row(record.row.action, record.row.observation);
     unit.step < 0 ? begin_with(unit, record.row, fed) : observe(unit, record.row, fed);
   }
   if (record.kind == JournalKind::act || record.kind == JournalKind::step) {
@@ -228,7 +224,7 @@ void LiveState::forget_names() {
 
 void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
   OAS_REQUIRE(row.action < 0, "unit '{}': a first reading has an action", unit.name);
-  unit.first = row.observation;
+  unit.first = full_model_.seen(row);
   unit.content = content_of(row);
   unit.has_row = true;
   unit.step = 0;
@@ -238,7 +234,7 @@ void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<Le
     policy_->take_over(unit);
   }
   if (learns()) {
-    fed.push_back({unit.run, 1.0, {}, row.observation, LearnerRow::Kind::first_reading});
+    fed.push_back({unit.run, 1.0, unit.first, LearnerRow::Kind::first_reading});
   }
 }
 
@@ -246,12 +242,12 @@ void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<Learn
   OAS_REQUIRE(row.action >= 0 && (unit.acted || row.by_others),
               "unit '{}' observes step {} before an action is chosen", unit.name, unit.step);
   play_under_plan_in_force(unit);
-  if (detector_ && detector_->active()) watch(unit, row);
-  move_belief(unit, row);
+  const SeenRow seen = full_model_.seen(row);
+  if (detector_ && detector_->active()) watch(unit, seen);
+  move_belief(unit, seen);
   if (learns()) {
-    unit.window.add({row.action, row.observation}, unit.belief);
-    fed.push_back({unit.run, row.propensity.value_or(0.0), row.action, row.observation,
-                   LearnerRow::Kind::row});
+    unit.window.add(seen, unit.belief);
+    fed.push_back({unit.run, row.propensity.value_or(0.0), seen, LearnerRow::Kind::row});
   }
   unit.content = content_of(row);
   unit.has_row = true;
@@ -259,14 +255,14 @@ void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<Learn
   ++unit.step;
   ++unit.rows;
   ++rows_;
-  if (row.missing()) ++unit.missing, ++missing_;
+  if (seen.missing()) ++unit.missing, ++missing_;
   ++plays_[static_cast<std::size_t>(row.action)];
 }
 
-void LiveState::move_belief(LiveUnit& unit, const JournalRow& row) {
+void LiveState::move_belief(LiveUnit& unit, const SeenRow& row) {
   if (solo_) solo_->observe(row.observation);
   if (solo_ || !policy_) return;
-  LivePolicy::Moved moved = policy_->moved(unit.belief, row.action, row.observation);
+  LivePolicy::Moved moved = policy_->moved(unit.belief, row);
   unit.belief = std::move(moved.belief);
   if (moved.probability > 0.0) return;
   ++unit.impossible;
@@ -279,15 +275,15 @@ void LiveState::play_under_plan_in_force(LiveUnit& unit) {
 }
 
 // Before the row is in the window.
-void LiveState::watch(LiveUnit& unit, const JournalRow& row) {
+void LiveState::watch(LiveUnit& unit, const SeenRow& row) {
   if (unit.watch_plan != plans_) {
-    BeliefFilter& filter = detector_->filter();
+    RowFilter& filter = detector_->filter();
     unit.window.bring(filter, unit.first);
-    unit.watch.belief.assign(filter.belief().begin(), filter.belief().end());
-    unit.watch.before = unit.window.last_observation(unit.first);
+    unit.watch.belief = filter.copied();
+    unit.watch.before = unit.window.last_observation(unit.first.observation);
     unit.watch_plan = plans_;
   }
-  detector_->see(unit.watch, row.action, row.observation, rows_);
+  detector_->see(unit.watch, row, rows_);
 }
 
 void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
@@ -311,7 +307,7 @@ void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
 }
 
 void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
-  if (learns()) fed.push_back({unit.run, 1.0, {}, kMissing, LearnerRow::Kind::run_ends});
+  if (learns()) fed.push_back({unit.run, 1.0, {}, LearnerRow::Kind::run_ends});
   runs_.erase(unit.run);
   unit.ended = true;
   unit.acted = false;
@@ -327,7 +323,7 @@ void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
 
 void LiveState::forget(std::vector<LearnerRow>& fed) {
   if (!learns()) return;
-  fed.push_back({0, 1.0, {}, kMissing, LearnerRow::Kind::all_forgotten});
+  fed.push_back({0, 1.0, {}, LearnerRow::Kind::all_forgotten});
   plan_due_ = rows_ + learner_settings_->first_episode();
   forgotten_ = rows_;
   detector_->suspend();

@@ -25,7 +25,7 @@ namespace oas::detail {
 class LiveState {
  public:
   /// Throws InvalidArgument on an agent that cannot play the model.
-  LiveState(const Pomdp& model, const LiveOptions& options);
+  LiveState(LiveModel model, const LiveOptions& options);
 
   using Units = std::map<std::string, LiveUnit, std::less<>>;
   [[nodiscard]] const Units& units() const { return units_; }
@@ -42,7 +42,7 @@ class LiveState {
   [[nodiscard]] const LivePolicy* policy() const { return policy_.get(); }
   [[nodiscard]] std::shared_ptr<const LivePolicy> shared_policy() const { return policy_; }
   /// With the transition that the agent may not see.
-  [[nodiscard]] const Pomdp& full_model() const { return full_model_; }
+  [[nodiscard]] const LiveModel& full_model() const { return full_model_; }
   /// Of those that were learned; null: none yet.
   [[nodiscard]] const LivePlan* last_plan() const {
     return learns() && policy_ ? &policy_->plan() : nullptr;
@@ -97,11 +97,10 @@ class LiveState {
                              std::int64_t rows);
   [[nodiscard]] std::vector<double> belief_now(const LiveUnit& unit) const;
   void begin(const JournalRecord& record);
-  void check_row(Action action, Observation observation) const;
   void act(LiveUnit& unit, const JournalRecord& record, bool check);
   void observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed);
-  void watch(LiveUnit& unit, const JournalRow& row);
-  void move_belief(LiveUnit& unit, const JournalRow& row);
+  void watch(LiveUnit& unit, const SeenRow& row);
+  void move_belief(LiveUnit& unit, const SeenRow& row);
   void play_under_plan_in_force(LiveUnit& unit);
   void warn_of_actions(std::vector<LiveWarning>& all) const;
   void warn_of_rows(std::vector<LiveWarning>& all) const;
@@ -113,7 +112,7 @@ class LiveState {
   void adopt(LivePlan plan);
   [[nodiscard]] LivePlan plan_of(const JournalRecord& record) const;
 
-  Pomdp full_model_;
+  LiveModel full_model_;
   LiveOptions options_;
   Pomdp model_;  // as the agent sees it
   std::optional<AnyAgent> solo_;

@@ -15,7 +15,8 @@ void LiveUnit::save(ByteWriter& out) const {
   out.put(choice.propensity);
   out.put(reward);
   out.put(content);
-  out.put(first.value());
+  out.put(first.observation.value());
+  out.put_all(first.likelihoods);
   window.save(out);
   out.put_all(belief);
   out.put_all(watch.belief);
@@ -39,7 +40,8 @@ LiveUnit LiveUnit::loaded(ByteReader& in, int num_states) {
   unit.choice.propensity = in.get<double>();
   unit.reward = in.get<double>();
   unit.content = in.get<std::uint64_t>();
-  unit.first = Observation{in.get<std::int32_t>()};
+  unit.first.observation = Observation{in.get<std::int32_t>()};
+  unit.first.likelihoods = in.get_all<double>();
   unit.window = BeliefWindow::loaded(in, num_states);
   unit.belief = loaded_belief(in, num_states);
   unit.watch.belief = loaded_belief(in, num_states);
@@ -57,20 +59,19 @@ LivePolicy::LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan pl
 
 std::vector<double> LivePolicy::belief_of(const LiveUnit& unit) {
   unit.window.bring(filter_, unit.first);
-  return {filter_.belief().begin(), filter_.belief().end()};
+  return filter_.copied();
 }
 
 void LivePolicy::take_over(LiveUnit& unit) {
   unit.window.renew(filter_, unit.first);
-  unit.belief.assign(filter_.belief().begin(), filter_.belief().end());
+  unit.belief = filter_.copied();
   unit.plan = plan_.number;
 }
 
-LivePolicy::Moved LivePolicy::moved(std::span<const double> belief, Action action,
-                                    Observation observation) {
-  filter_.reset(Belief(std::vector<double>(belief.begin(), belief.end())));
-  const double probability = filter_.update(action, observation);
-  return {{filter_.belief().begin(), filter_.belief().end()}, probability};
+LivePolicy::Moved LivePolicy::moved(std::span<const double> belief, const SeenRow& row) {
+  filter_.reset(belief);
+  const double probability = filter_.update(row);
+  return {filter_.copied(), probability};
 }
 
 double LivePolicy::expected_reward(std::span<const double> belief, Action action) const {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "oas/belief/filter.hpp"
 #include "oas/core/bytes.hpp"
 #include "oas/live/detail/belief_window.hpp"
 #include "oas/live/detail/live_detector.hpp"
@@ -29,12 +28,12 @@ struct LiveUnit {
   std::int64_t step = 0;  ///< the next to be acted and observed; -1: a first reading is due
   bool acted = false;     ///< `choice` is the action of `step`
   Choice choice;
-  double reward = 0.0;           ///< that is expected of it, as it was told
-  std::uint64_t content = 0;     ///< of the last row; see content_of
-  bool has_row = false;          ///< there is a last row, of step - 1
-  Observation first = kMissing;  ///< its first reading
-  BeliefWindow window;           ///< of units that teach; for beliefs under new plans
-  std::int64_t plan = -1;        ///< under which `belief` is; -1: none
+  double reward = 0.0;        ///< that is expected of it, as it was told
+  std::uint64_t content = 0;  ///< of the last row; see content_of
+  bool has_row = false;       ///< there is a last row, of step - 1
+  SeenRow first;              ///< its first reading
+  BeliefWindow window;        ///< of units that teach; for beliefs under new plans
+  std::int64_t plan = -1;     ///< under which `belief` is; -1: none
   std::vector<double> belief;
   LiveDetector::Watch watch;
   std::int64_t watch_plan = -1;  ///< whose estimate the watch is under; -1: none
@@ -61,9 +60,9 @@ class LivePolicy {
   void take_over(LiveUnit& unit);
   struct Moved {
     std::vector<double> belief;
-    double probability = 1.0;  ///< of the observation
+    double probability = 1.0;  ///< of what was seen, up to the factor of likelihoods
   };
-  [[nodiscard]] Moved moved(std::span<const double> belief, Action action, Observation observation);
+  [[nodiscard]] Moved moved(std::span<const double> belief, const SeenRow& row);
   [[nodiscard]] int greedy(std::span<const double> belief) { return look_ahead_.greedy(belief); }
   /// g(b, a)
   [[nodiscard]] double expected_reward(std::span<const double> belief, Action action) const;
@@ -73,7 +72,7 @@ class LivePolicy {
   LivePlan plan_;
   double floor_;
   LookAhead look_ahead_;
-  BeliefFilter filter_;
+  RowFilter filter_;
   Matrix rewards_;  // A×S
 };
 
