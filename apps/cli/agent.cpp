@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent_http.hpp"
+#include "agent_warnings.hpp"
 #include "cli.hpp"
 #include "command_files.hpp"
 #include "oas/core/contracts.hpp"
@@ -70,6 +71,7 @@ void run_agent(const AgentArguments& arguments) {
   if (arguments.http.wanted()) signals.emplace();  // before there are threads
   LiveAgent agent(load_any_model(arguments.model, arguments.common), options);
   for (const std::string& note : agent.notes()) warn(arguments.common, note);
+  const WarningLog log(agent, arguments.common);
   if (signals) {
     serve_agent(agent, arguments.http, arguments.common, *signals);
   } else {

@@ -8,11 +8,9 @@ import re
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
-import browser
 from support import OAS, CliCase
 
 TOKEN = "0123456789abcdef-test"
@@ -245,6 +243,24 @@ class AgentOverHttp(CliCase):
             self.assertRegex(text, r"(?m)^oas_units 1$")
             self.assertRegex(text, r'(?m)^oas_http_replies_total\{status="200"\} 11$')
 
+    def test_health_for_those_who_watch(self):
+        with self.serve() as agent:
+            status, _, text = agent.request("GET", "/v1/health")
+            self.assertEqual(status, 200)
+            self.assertEqual(json.loads(text), agent.good("health"))
+            self.assertEqual(agent.request("HEAD", "/v1/health")[0], 200)
+            self.assertEqual(agent.request("DELETE", "/v1/health")[0], 405)
+
+    def test_history_begins_with_the_journal(self):
+        entry = {"action": "run", "from": 0, "to": 1}
+        options = ("--set", "first_episode=50", "--synchronous")
+        with self.serve(*options) as agent:
+            agent.play("m", 120)
+            before = agent.good("history", **entry)
+            self.assertGreaterEqual(len(before["plan"]), 2)
+        with self.serve(*options) as agent:
+            self.assertEqual(agent.good("history", **entry), before)
+
     def test_kill_loses_nothing_that_was_answered(self):
         with self.serve() as agent:
             told = agent.play("m", 50)
@@ -253,78 +269,6 @@ class AgentOverHttp(CliCase):
         with self.serve() as agent:
             self.assertEqual(agent.good("step", unit="m", step=49, observation="clean"), told[-1])
             self.assertEqual(agent.good("status")["rows"], 50)
-
-    @unittest.skipUnless(browser.BOTH, "needs chromium and chromium-driver (scripts/setup --full)")
-    def test_the_page_in_a_browser(self):
-        self.write("tokens", TOKEN + "\n")
-        os.chmod(os.path.join(self.folder, "tokens"), 0o600)
-        with self.serve("--token-file", "tokens", "--set", "first_episode=50",
-                        "--synchronous") as agent, \
-                tempfile.TemporaryDirectory() as profile:
-            headers = {"Authorization": "Bearer " + TOKEN}
-            for i in range(14):
-                for call, step in [("act", 0)] + [("step", t) for t in range(12)]:
-                    more = {} if call == "act" else {"observation": "scrap" if i % 3 else "clean"}
-                    status, answer = agent.ask(call, headers, unit=f"<b>m{i:02}", step=step, **more)
-                    self.assertEqual(status, 200, answer)
-            for width, dark in ((390, False), (1200, True)):
-                with tempfile.TemporaryDirectory() as other, \
-                        browser.Browser(other, width, dark=dark) as page:
-                    self.show(page, agent)
-                    self.assertFalse(page.run("return document.documentElement.scrollWidth > "
-                                              "window.innerWidth + 1"))
-            with browser.Browser(profile) as page:
-                self.look_at_the_page(page, agent, headers)
-
-    def show(self, page, agent):
-        page.open(agent.url + "/")
-        page.wait("return !document.getElementById('login').hidden")
-        page.type("#token", "wrong-token-wrong-token")
-        page.click("#login button")
-        page.wait("return document.getElementById('state').innerText.includes('not one of')")
-        page.run("document.getElementById('token').value = ''")
-        page.type("#token", TOKEN)
-        page.click("#login button")
-        page.wait("return document.querySelectorAll('#unit-table tr.unit').length > 0")
-
-    def look_at_the_page(self, page, agent, headers):
-        self.show(page, agent)
-        rows = "return document.querySelectorAll('#unit-table tr.unit').length"
-        self.assertEqual(page.run(rows), 12)
-        page.click("#all")
-        self.assertEqual(page.run(rows), 14)
-        first = "return document.querySelector('#unit-table tr.unit').dataset.unit"
-        self.assertEqual(page.run(first), "<b>m00")
-        page.click("#unit-table th:first-child button")
-        self.assertEqual(page.run(first), "<b>m13")
-        page.type("#find", "m07")
-        page.wait(rows + " === 1")
-        page.click("#unit-table tr.unit")
-        page.wait("return document.querySelector('#unit-table tr.more svg.plot') !== null")
-        self.assertIn("It waits for observe of step 12", page.text("#unit-table tr.more"))
-        page.click("#dynamics-actions button:nth-child(2)")
-        page.click("#transition tbody tr:nth-child(2) td:nth-child(3) button")
-        estimate = agent.ask("estimate", headers)[1]
-        action, state = estimate["actions"][1], estimate["states"][1]
-        page.wait("return document.getElementById('entry-caption').innerText.includes("
-                  f"'Under “{action}” from “{state}” to')")
-        self.assertTrue(page.run("return document.querySelector('#entry-chart polyline') !== null"))
-        shown = page.text("#transition tbody tr:nth-child(2) td:nth-child(3)")
-        self.assertIn(f"{estimate['transition'][1][1][1]:.3f}", shown)
-        self.assertIn("expects", page.text("#gain-text"))
-        bars = page.text("#action-bars")
-        for name, count in zip(estimate["actions"], estimate["plays"]):
-            self.assertRegex(bars, rf"{name}\s+{count:,} ")
-        status, answer = agent.ask("step", headers, unit="<b>m07", step=12, observation="scrap")
-        self.assertEqual(status, 200, answer)
-        page.wait("return document.querySelector('tr.more').innerText.includes('of step 13')")
-        self.assertIn("Live, as of", page.text("#state"))
-        agent.process.kill()
-        agent.process.wait()
-        page.wait("return document.getElementById('state').className.includes('lost')")
-        noise = [line for line in page.console() if "Failed to load resource" not in line
-                 and "401" not in line]
-        self.assertEqual(noise, [])
 
 
 if __name__ == "__main__":

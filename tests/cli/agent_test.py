@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from support import OAS, CliCase
 
@@ -72,6 +73,25 @@ class Agent(CliCase):
                      ("score", "machine-maintenance", "j"),
                      ("diagnose", "machine-maintenance", "j", "--replicates", "199")):
             self.good(*verb)
+
+    def test_readings_of_a_real_valued_model(self):
+        model = Path(__file__).resolve().parents[2] / "models" / "continuous" / "pump.json"
+        text = line("act", unit="a", step=0) + line("step", unit="a", step=0, observation=0)
+        text += line("step", unit="a", step=0, reading=2.5)
+        text += line("step", unit="a", step=1, observation=None)
+        act, finite, step, missing = self.answers(text, model=model)
+        self.assertTrue(act["ok"] and step["ok"] and missing["ok"])
+        self.assertIn("real numbers", finite["error"])
+
+    def test_warnings_reach_the_log(self):
+        text = "".join(line("observe", unit="a", step=t, observation=0, action=0)
+                       for t in range(301))
+        result = self.oas("agent", "machine-maintenance", "--journal", "j", stdin=text)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("warning: action inspect was never taken"), 1)
+        self.assertTrue(all(json.loads(each)["ok"] for each in result.stdout.splitlines()))
+        result = self.oas("agent", "machine-maintenance", "--journal", "j", "--quiet", stdin="")
+        self.assertEqual(result.stderr, "")
 
     def test_kill_9_and_go_on(self):
         step = 0

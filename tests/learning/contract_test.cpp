@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent_contract.hpp"
@@ -38,6 +39,24 @@ TEST_P(AgentContract, SameSeedSameRows) {
     each = play(agent, environment, rng, model_.num_actions(), kSteps).rows;
   }
   EXPECT_EQ(rows[0], rows[1]);
+}
+
+// Asked at every step what it will do, in particular where a new plan is due.
+TEST_P(AgentContract, AQuestionChangesNothing) {
+  AnyAgent agent = make();
+  Environment environment(model_, Rng({9, 0, Role::environment}));
+  Rng rng({9, 0, Role::agent});
+  std::vector<double> policy(static_cast<std::size_t>(model_.num_actions()));
+  for (int t = 0; t < 500; ++t) {
+    const std::string before = dump_json(agent.save());
+    const std::size_t episodes = agent.episodes().size();
+    std::as_const(agent).probabilities(policy);
+    ASSERT_EQ(agent.episodes().size(), episodes) << t;
+    ASSERT_EQ(dump_json(agent.save()), before) << t;
+    const Choice choice = agent.act(rng);
+    ASSERT_EQ(choice.propensity, policy[static_cast<std::size_t>(choice.action)]) << t;
+    agent.observe(environment.step(choice.action).observation);
+  }
 }
 
 TEST_P(AgentContract, SavedAndLoadedGoesOnBitForBit) {

@@ -122,6 +122,11 @@ TEST_F(LiveAgentTest, BadRequestsAreRefusedWithAReason) {
                        R"({"call":"step","unit":"u","step":0,"observation":0,"action":0,)"
                        R"("propensity":0})",
                        R"({"call":"forecast","unit":"u"})",
+                       R"({"call":"history","action":0,"from":0})",
+                       R"({"call":"history","action":9,"from":0,"to":0})",
+                       R"({"call":"history","action":0,"from":-1,"to":0})",
+                       R"({"call":"history","action":0,"from":0,"to":0.5})",
+                       R"({"call":"history","action":0,"from":0,"to":0,"more":1})",
                        "\x80\xff"};
   for (const char* body : bad) {
     const LiveReply reply = agent.call("", body);
@@ -194,6 +199,38 @@ TEST_F(LiveAgentTest, UnitsAreLimited) {
   EXPECT_EQ(status_of(agent, "act", R"({"unit":"c","step":0})"), 200);
 }
 
+TEST_F(LiveAgentTest, UnitsComeAndGo) {
+  options_.max_units = 1;
+  options_.sync = LiveSync::never;
+  LiveAgent agent(model_, options_);
+  for (int i = 0; i < 300; ++i) {
+    const std::string unit = "pump " + std::to_string(i);
+    ask(agent, {{"call", "act"}, {"unit", unit}, {"step", 0}});
+    const LiveReply full = agent.call("act", R"({"unit":"one too many","step":0})");
+    EXPECT_EQ(full.status, 503);
+    EXPECT_THAT(full.body, HasSubstr("there are 1 units"));
+    ask(agent, {{"call", "end"}, {"unit", unit}, {"step", 0}});
+  }
+}
+
+// However many units there are, and wherever the list is cut.
+TEST_F(LiveAgentTest, StatusTellsOfAllUnitsInTheirOrder) {
+  options_.sync = LiveSync::never;
+  LiveAgent agent(model_, options_);
+  for (int i = 0; i < 250; ++i) {
+    ask(agent, {{"call", "act"}, {"unit", std::to_string(1000 + i)}, {"step", 0}});
+  }
+  for (const int limit : {0, 1, 99, 100, 101, 200, 249, 250, 251, 10'000}) {
+    const auto answer = ask(agent, {{"call", "status"}, {"limit", limit}, {"after", "1000"}});
+    const int expected = std::min(limit, 249);
+    ASSERT_EQ(answer["units"].size(), static_cast<std::size_t>(expected));
+    EXPECT_EQ(answer["more"], limit < 249);
+    for (int i = 0; i < expected; ++i) {
+      ASSERT_EQ(answer["units"][static_cast<std::size_t>(i)]["unit"], std::to_string(1001 + i));
+    }
+  }
+}
+
 TEST_F(LiveAgentTest, AFullDiskIsAnAnswerAndNothingHasChanged) {
   for (const char* name : {"oas-ucrl-ml", "psrl"}) {
     options_.agent = name;
@@ -206,18 +243,27 @@ TEST_F(LiveAgentTest, AFullDiskIsAnAnswerAndNothingHasChanged) {
     rlimit old{};
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-    const std::string before = agent.call("status", "{}").body;
+    const auto before = ask(agent, {{"call", "status"}});
     const rlimit small{10, old.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
     const char* request = R"({"unit":"u","step":0,"observation":0})";
     const LiveReply refused = agent.call("step", request);
-    const std::string during = agent.call("status", "{}").body;
+    const auto during = ask(agent, {{"call", "status"}});
+    const LiveReply health = agent.call("health", "{}");
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
     std::signal(SIGXFSZ, handler);
     EXPECT_EQ(refused.status, 503);
     EXPECT_THAT(refused.body, HasSubstr("cannot be written"));
-    EXPECT_EQ(during, before);
+    for (const char* key : {"rows", "records", "units", "plans"}) {
+      EXPECT_EQ(during[key], before[key]) << key;
+    }
+    // Whoever watches sees it, and sees that it is over before the next call comes.
+    EXPECT_EQ(health.status, 503);
+    EXPECT_THAT(health.body, HasSubstr("cannot be written"));
+    EXPECT_THAT(during["warnings"].dump(), HasSubstr("cannot be written"));
+    EXPECT_EQ(ask(agent, {{"call", "health"}})["status"], "serving");
     EXPECT_EQ(agent.call("step", request).status, 200);
+    EXPECT_TRUE(agent.warnings().empty());
   }
 }
 

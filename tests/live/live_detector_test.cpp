@@ -19,7 +19,7 @@ void watch(const Pomdp& model, std::uint64_t seed, std::int64_t first, std::int6
   Rng rng({seed, 0, Role::test});
   for (std::int64_t t = first; t < first + rows; ++t) {
     const Action action{rng.below(static_cast<std::uint32_t>(model.num_actions()))};
-    detector.see(unit, action, environment.step(action).observation, t);
+    detector.see(unit, {action, environment.step(action).observation, {}}, t);
   }
 }
 

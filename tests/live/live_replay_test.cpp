@@ -39,6 +39,7 @@ std::string all_of(LiveAgent& agent) {
   std::string text;
   for (const char* call : {"status", "estimate", "plan"})
     text += agent.call(call, "{}").body + "\n";
+  text += agent.call("history", R"({"action":0,"from":0,"to":1})").body;
   return text;
 }
 

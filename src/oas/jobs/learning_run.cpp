@@ -132,6 +132,7 @@ class JudgedAgent {
   }
   Choice act(Rng& rng) {
     check_interrupted();
+    agent_.prepare();
     agent_.probabilities(policy_);
     judges_.add(truth_.belief(), policy_);
     const Choice choice = agent_.act(rng);

@@ -105,6 +105,17 @@ void JournalWriter::write(std::string_view bytes) {
   }
 }
 
+// Zeros behind the end are no record, should they stay there (see JournalReader).
+void JournalWriter::try_to_write() {
+  require_whole();
+  constexpr std::size_t kBytes = 4096;
+  write(std::string(kBytes, '\0'));
+  if (ftruncate(descriptor_, static_cast<off_t>(place_.offset)) != 0) {
+    broken_ = true;
+    fail("cannot be cut", errno);
+  }
+}
+
 void JournalWriter::sync() {
   require_whole();
   const std::uint64_t wanted = appended_;

@@ -34,6 +34,10 @@ class JournalWriter {
   /// known of what a power cut would leave, and the writer is broken.
   void sync();
 
+  /// Throws IoError where append() would: writes behind the end and takes it back. From the thread
+  /// that appends.
+  void try_to_write();
+
   [[nodiscard]] JournalPlace place() const { return place_; }
   [[nodiscard]] bool broken() const { return broken_; }
   [[nodiscard]] std::uint64_t syncs() const { return syncs_; }

@@ -18,9 +18,9 @@
 namespace oas {
 
 /// What an agent of this library can do beyond the Agent concept: say with which probabilities the
-/// next action will be drawn (A numbers; act() then draws from them), tell its episodes, save its
-/// whole state and go on from it bit for bit in an agent made with the same arguments. Records of
-/// past episodes are not part of the state.
+/// next action will be drawn (A numbers; act() then draws from them; where PlansAnew, only while no
+/// plan is due), tell its episodes, save its whole state and go on from it bit for bit in an agent
+/// made with the same arguments. Records of past episodes are not part of the state.
 ///
 /// observe() takes kMissing for a step whose observation was not seen: beliefs move without
 /// evidence and no sample goes across. An observation that does not exist throws InvalidArgument,
@@ -33,6 +33,14 @@ concept LearningAgent = Agent<T> && std::copyable<T> &&
   { same.episodes() } -> std::convertible_to<std::span<const Episode>>;
   { same.save() } -> std::same_as<nlohmann::ordered_json>;
   agent.load(state);
+};
+
+/// An agent that now and then plans anew before an action: prepare() makes the plan that is due, as
+/// act() does by itself.
+template <class T>
+concept PlansAnew = requires(T agent, const T& same) {
+  { same.plan_due() } -> std::same_as<bool>;
+  agent.prepare();
 };
 
 /// An agent that may have to be shown the hidden state (before it is told the observation). No such
@@ -73,7 +81,11 @@ class AnyAgent {
   void begin(Observation first) { held_->begin(first); }
   [[nodiscard]] Choice act(Rng& rng) { return held_->act(rng); }
   void observe(Observation observation) { held_->observe(observation); }
-  void probabilities(std::span<double> out) { held_->probabilities(out); }
+  /// Makes the plan that is due before the next action, if one is; act() does it by itself.
+  void prepare() { held_->prepare(); }
+  /// With which probabilities the next action will be drawn. A question: it changes nothing. Where
+  /// a plan is due it costs as much as that plan, unless prepare() has made it.
+  void probabilities(std::span<double> out) const { held_->probabilities(out); }
   [[nodiscard]] std::span<const Episode> episodes() const { return held_->episodes(); }
   /// The belief under the dynamics that the agent plays by; empty while it has none, and for agents
   /// that keep no belief.
@@ -94,7 +106,8 @@ class AnyAgent {
     virtual void begin(Observation first) = 0;
     virtual Choice act(Rng& rng) = 0;
     virtual void observe(Observation observation) = 0;
-    virtual void probabilities(std::span<double> out) = 0;
+    virtual void prepare() = 0;
+    virtual void probabilities(std::span<double> out) const = 0;
     [[nodiscard]] virtual std::span<const Episode> episodes() const = 0;
     [[nodiscard]] virtual std::span<const double> belief() const = 0;
     [[nodiscard]] virtual nlohmann::ordered_json save() const = 0;
@@ -123,7 +136,20 @@ struct AnyAgent::Holder final : AnyAgent::Interface {
   }
   Choice act(Rng& rng) override { return agent.act(rng); }
   void observe(Observation observation) override { agent.observe(observation); }
-  void probabilities(std::span<double> out) override { agent.probabilities(out); }
+  void prepare() override {
+    if constexpr (PlansAnew<T>) agent.prepare();
+  }
+  void probabilities(std::span<double> out) const override {
+    if constexpr (PlansAnew<T>) {
+      if (agent.plan_due()) {
+        T later = agent;
+        later.prepare();
+        later.probabilities(out);
+        return;
+      }
+    }
+    agent.probabilities(out);
+  }
   [[nodiscard]] std::span<const Episode> episodes() const override { return agent.episodes(); }
   [[nodiscard]] std::span<const double> belief() const override {
     if constexpr (KeepsBelief<T>) {
@@ -153,7 +179,7 @@ struct AnyAgent::Holder final : AnyAgent::Interface {
       static_cast<void>(state);
     }
   }
-  T agent;
+  mutable T agent;  // a question may leave behind what it worked out, which is no state
 };
 
 }  // namespace oas

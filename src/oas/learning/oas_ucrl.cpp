@@ -34,7 +34,7 @@ OasUcrl::OasUcrl(const Pomdp& sensors, const OasUcrlOptions& options)
       controller_(sensors, options.acting.grid_resolution(sensors.num_states())) {}
 
 Choice OasUcrl::act(Rng& rng) {
-  if (step_ == episode_end_) start_episode();
+  prepare();
   last_ = controller_.act(floor_, rng);
   return last_;
 }
@@ -46,10 +46,11 @@ void OasUcrl::observe(Observation observation) {
   ++step_;
 }
 
-void OasUcrl::probabilities(std::span<double> out) {
-  if (step_ == episode_end_) start_episode();
-  controller_.probabilities(floor_, out);
+void OasUcrl::prepare() {
+  if (plan_due()) start_episode();
 }
+
+void OasUcrl::probabilities(std::span<double> out) { controller_.probabilities(floor_, out); }
 
 void OasUcrl::start_episode() {
   ++episode_;

@@ -59,6 +59,8 @@ class OasUcrl {
   void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
+  [[nodiscard]] bool plan_due() const { return step_ == episode_end_; }
+  void prepare();
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
   /// Empty before there are dynamics to keep it with.

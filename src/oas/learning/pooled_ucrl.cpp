@@ -25,7 +25,7 @@ PooledUcrl::PooledUcrl(const Pomdp& sensors, const PooledUcrlOptions& options)
 
 Choice PooledUcrl::act(Rng& rng) {
   if (!seed_) seed_ = rng.bits();
-  if (schedule_.over()) start_episode();
+  prepare();
   last_ = controller_.act(learner_.floor(), rng);
   if (const auto action = overdue()) last_ = {*action, 1.0};
   return last_;
@@ -56,8 +56,11 @@ void PooledUcrl::observe(Observation observation) {
   schedule_.play(last_.action);
 }
 
+void PooledUcrl::prepare() {
+  if (plan_due()) start_episode();
+}
+
 void PooledUcrl::probabilities(std::span<double> out) {
-  if (schedule_.over()) start_episode();
   controller_.probabilities(learner_.floor(), out);
   if (const auto action = overdue()) {
     std::fill(out.begin(), out.end(), 0.0);

@@ -49,6 +49,8 @@ class PooledUcrl {
   void begin(Observation first);
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
+  [[nodiscard]] bool plan_due() const { return schedule_.over(); }
+  void prepare();
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
   /// Empty before there are dynamics to keep it with.

@@ -53,7 +53,7 @@ Choice Psrl::act(Rng& rng) {
     posterior_.emplace(make_posterior(*rng_));
     if (controller_.first() != kMissing) posterior_->start_run(controller_.first());
   }
-  if (schedule_.over()) start_episode();
+  prepare();
   last_ = controller_.act(floor_, rng);
   return last_;
 }
@@ -68,10 +68,11 @@ void Psrl::observe(Observation observation) {
   ++step_;
 }
 
-void Psrl::probabilities(std::span<double> out) {
-  if (schedule_.over()) start_episode();
-  controller_.probabilities(floor_, out);
+void Psrl::prepare() {
+  if (plan_due()) start_episode();
 }
+
+void Psrl::probabilities(std::span<double> out) { controller_.probabilities(floor_, out); }
 
 void Psrl::start_episode() {
   schedule_.start();

@@ -57,6 +57,8 @@ class Psrl {
   void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
+  [[nodiscard]] bool plan_due() const { return schedule_.over(); }
+  void prepare();
   void probabilities(std::span<double> out);
   /// Only some carry their transition model: one for every 5 % more steps.
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }

@@ -59,14 +59,17 @@ bool Seeu::needs_hidden_state() const {
 Action Seeu::explored() const { return Action{(step_ - half_start_) / options_.tau1}; }
 
 Choice Seeu::act(Rng& rng) {
-  if (step_ == half_end_) start_half();
+  prepare();
   const Choice choice = exploring_ ? Choice{explored(), 1.0} : controller_.act(0.0, rng);
   last_ = choice.action;
   return choice;
 }
 
+void Seeu::prepare() {
+  if (plan_due()) start_half();
+}
+
 void Seeu::probabilities(std::span<double> out) {
-  if (step_ == half_end_) start_half();
   if (!exploring_) {
     controller_.probabilities(0.0, out);
     return;

@@ -85,6 +85,8 @@ class Seeu {
   void begin(Observation first) { controller_.begin(first); }
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
+  [[nodiscard]] bool plan_due() const { return step_ == half_end_; }
+  void prepare();
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
   /// Empty before there are dynamics to keep it with.

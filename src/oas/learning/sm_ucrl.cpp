@@ -44,7 +44,7 @@ SmUcrl::SmUcrl(const Pomdp& sensors, const SmUcrlOptions& options)
 }
 
 Choice SmUcrl::act(Rng& rng) {
-  if (episode_over()) start_episode();
+  prepare();
   const int num_actions = sensors_.num_actions();
   if (greedy_.empty() || !context_) {
     last_ = {Action{rng.below(static_cast<std::uint32_t>(num_actions))}, 1.0 / num_actions};
@@ -54,8 +54,11 @@ Choice SmUcrl::act(Rng& rng) {
   return last_;
 }
 
+void SmUcrl::prepare() {
+  if (plan_due()) start_episode();
+}
+
 void SmUcrl::probabilities(std::span<double> out) {
-  if (episode_over()) start_episode();
   const int num_actions = sensors_.num_actions();
   const bool uniform = greedy_.empty() || !context_;
   std::fill(out.begin(), out.end(), uniform ? 1.0 / num_actions : floor_);

@@ -75,6 +75,8 @@ class SmUcrl {
   void begin(Observation /*first*/) {}
   [[nodiscard]] Choice act(Rng& rng);
   void observe(Observation observation);
+  [[nodiscard]] bool plan_due() const { return episode_over(); }
+  void prepare();
   void probabilities(std::span<double> out);
   [[nodiscard]] std::span<const Episode> episodes() const { return episodes_; }
   [[nodiscard]] nlohmann::ordered_json save() const;

@@ -24,6 +24,8 @@ std::string LiveAgent::answer(std::string_view line) { return impl_->call({}, li
 
 std::string LiveAgent::metrics() const { return impl_->metrics(); }
 
+std::vector<LiveWarning> LiveAgent::warnings() const { return impl_->warnings(); }
+
 const std::vector<std::string>& LiveAgent::notes() const { return impl_->notes(); }
 
 }  // namespace oas

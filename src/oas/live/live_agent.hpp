@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oas/live/live_options.hpp"
+#include "oas/live/live_warning.hpp"
 #include "oas/model/any_model.hpp"
 
 namespace oas {
@@ -33,8 +34,8 @@ struct LiveReply {
 /// Agents that learn from the rows of all units together and those that play a fixed model serve a
 /// fleet. The others take one unit, whose actions nobody else may choose, and plan within the call.
 ///
-/// Calls may come from several threads. A step costs O(A O S²), at most 512 times that for the
-/// first one of a unit under a new plan.
+/// Calls may come from several threads. A step costs O(A O S²), at most 1,024 times that for
+/// the first one of a unit under a new plan, or as often as the unit has steps under the first.
 class LiveAgent {
  public:
   /// Opens the journal or begins one. Throws InvalidArgument on wrong options, on a model that the
@@ -51,6 +52,8 @@ class LiveAgent {
   [[nodiscard]] std::string answer(std::string_view line);
   /// What can be counted, in Prometheus' text format.
   [[nodiscard]] std::string metrics() const;
+  /// What whoever runs it should know now: also in the answers of `status` and `health`.
+  [[nodiscard]] std::vector<LiveWarning> warnings() const;
   /// What was found at the start and deserves a warning: a torn end, a snapshot that was no use.
   [[nodiscard]] const std::vector<std::string>& notes() const;
 

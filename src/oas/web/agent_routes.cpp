@@ -12,10 +12,10 @@ namespace oas {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kCalls = {"act",      "observe", "step",     "status",
+constexpr std::array<std::string_view, 11> kCalls = {"act",      "observe", "step",     "status",
                                                      "estimate", "plan",    "forecast", "snapshot",
-                                                     "end",      "health"};
-constexpr std::string_view kHistory = "history";
+                                                     "end",      "health",  "history"};
+constexpr std::string_view kHealth = "health";
 constexpr std::string_view kPrefix = "/v1/";
 
 bool is_read(std::string_view path) {
@@ -26,21 +26,21 @@ bool is_read(std::string_view path) {
 
 AgentRoutes::AgentRoutes(AgentCalls calls)
     : calls_(std::move(calls)),
-      history_(calls_),
       page_(agent_page()),
       policy_(content_security_policy(page_)),
-      description_(open_api_description()) {
-  history_.watch();
-}
+      description_(open_api_description()) {}
 
 HttpReply AgentRoutes::operator()(const HttpRequest& request) const {
   const std::string_view path = request.path;
   const std::string_view name =
       path.starts_with(kPrefix) ? path.substr(kPrefix.size()) : std::string_view();
-  const bool is_call =
-      std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end() || name == kHistory;
+  const bool is_call = std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end();
   if (is_read(path)) {
     return request.method == "GET" ? read(path) : http_wrong_method(request, "GET, HEAD");
+  }
+  if (name == kHealth && request.method != "POST") {
+    return request.method == "GET" ? call(name, "{}")
+                                   : http_wrong_method(request, "GET, HEAD, POST");
   }
   if (is_call) {
     return request.method == "POST" ? call(name, request.body) : http_wrong_method(request, "POST");
@@ -55,7 +55,6 @@ HttpReply AgentRoutes::read(std::string_view path) const {
 }
 
 HttpReply AgentRoutes::call(std::string_view name, std::string_view body) const {
-  if (name == kHistory) return history_.answer(body);
   HttpReply reply = calls_.call(name, body);
   reply.body += '\n';
   return reply;

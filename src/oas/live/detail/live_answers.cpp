@@ -19,6 +19,8 @@ Json numbers_or_null(const std::vector<double>& values) {
   return values.empty() ? Json(nullptr) : Json(values);
 }
 
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
 // [a][s][s'] of a flat table; NaN becomes null.
 Json nested(std::span<const double> values, int num_actions, int num_states) {
   const double* next = values.data();
@@ -28,7 +30,7 @@ Json nested(std::span<const double> values, int num_actions, int num_states) {
     for (int s = 0; s < num_states; ++s) {
       Json row = Json::array();
       for (int i = 0; i < num_states; ++i, ++next) {
-        row.push_back(std::isfinite(*next) ? Json(*next) : Json(nullptr));
+        row.push_back(number_or_null(*next));
       }
       matrix.push_back(std::move(row));
     }
@@ -107,9 +109,29 @@ Json estimate_answer(const LiveState& state) {
   answer["standard_error"] = table(plan->standard_error);
   answer["counts"] = table(plan->counts);
   answer["flagged_rows"] = plan->flagged_rows;
-  answer["fit_p_value"] =
-      std::isfinite(plan->fit_p_value) ? Json(plan->fit_p_value) : Json(nullptr);
+  answer["fit_p_value"] = number_or_null(plan->fit_p_value);
   if (!plan->failure.empty()) answer["warning"] = plan->failure;
+  return answer;
+}
+
+Json history_answer(const LiveState& state, const LiveRequest& request) {
+  const Pomdp& model = state.model();
+  const auto entry = static_cast<std::size_t>(
+      (request.action.value() * model.num_states() + request.from.value()) * model.num_states() +
+      request.to.value());
+  Json answer;
+  for (const char* key : {"plan", "rows", "value", "standard_error", "gain", "optimistic_gain"}) {
+    answer[key] = Json::array();
+  }
+  for (const LiveHistory::Point& point : state.history().points()) {
+    const std::vector<double>& errors = point.standard_errors;
+    answer["plan"].push_back(point.plan);
+    answer["rows"].push_back(point.rows);
+    answer["value"].push_back(number_or_null(point.values[entry]));
+    answer["standard_error"].push_back(errors.empty() ? nullptr : number_or_null(errors[entry]));
+    answer["gain"].push_back(number_or_null(point.gain));
+    answer["optimistic_gain"].push_back(number_or_null(point.optimistic_gain));
+  }
   return answer;
 }
 
@@ -157,7 +179,7 @@ Json forecast_answer(const LiveState& state, const LiveUnit& unit, const LiveReq
   if (request.reach.empty()) return answer;
   answer["survival"] = forecast.survival;
   answer["ever"] = forecast.ever;
-  answer["mean_steps"] = std::isfinite(forecast.mean_steps) ? Json(forecast.mean_steps) : nullptr;
+  answer["mean_steps"] = number_or_null(forecast.mean_steps);
   return answer;
 }
 

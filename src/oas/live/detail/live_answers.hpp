@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 /// Units by name, those after request.after, and what there is of them.
 [[nodiscard]] Json units_answer(const LiveState& state, const LiveRequest& request);
 [[nodiscard]] Json estimate_answer(const LiveState& state);
+/// One entry of T, its error and the gain at every plan; null where unknown.
+[[nodiscard]] Json history_answer(const LiveState& state, const LiveRequest& request);
 [[nodiscard]] Json plan_answer(const LiveState& state);
 /// Throws InvalidArgument where there are no dynamics, or no belief.
 [[nodiscard]] Json forecast_answer(const LiveState& state, const LiveUnit& unit,

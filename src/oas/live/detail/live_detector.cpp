@@ -89,15 +89,15 @@ std::size_t LiveDetector::context(const Watch& watch, Action action) const {
   return static_cast<std::size_t>(action * symbols + before);
 }
 
-void LiveDetector::see(Watch& watch, Action action, Observation observation, std::int64_t row) {
-  if (observation != kMissing) {
-    predict(watch.belief, action);
-    test(context(watch, action), observation, row);
+void LiveDetector::see(Watch& watch, const SeenRow& row, std::int64_t number) {
+  if (row.observation != kMissing) {
+    predict(watch.belief, row.action);
+    test(context(watch, row.action), row.observation, number);
   }
-  filter_->reset(Belief(watch.belief));
-  filter_->update(action, observation);
-  watch.belief.assign(filter_->belief().begin(), filter_->belief().end());
-  watch.before = observation;
+  filter_->reset(watch.belief);
+  filter_->update(row);
+  watch.belief = filter_->copied();
+  watch.before = row.observation;
 }
 
 void LiveDetector::test(std::size_t context, Observation observation, std::int64_t row) {

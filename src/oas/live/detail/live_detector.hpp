@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "oas/belief/filter.hpp"
 #include "oas/core/bytes.hpp"
+#include "oas/live/detail/row_filter.hpp"
 #include "oas/model/pomdp.hpp"
 
 namespace oas::detail {
@@ -42,10 +42,11 @@ class LiveDetector {
   void suspend();
   [[nodiscard]] bool active() const { return filter_.has_value(); }
   /// To compute a Watch::belief with.
-  [[nodiscard]] BeliefFilter& filter() { return *filter_; }
+  [[nodiscard]] RowFilter& filter() { return *filter_; }
 
-  /// One row of a unit whose belief is there, at row `row` of all.
-  void see(Watch& watch, Action action, Observation observation, std::int64_t row);
+  /// One row of a unit whose belief is there, at row `number` of all. What brings likelihoods
+  /// without an observation is believed, not tested.
+  void see(Watch& watch, const SeenRow& row, std::int64_t number);
 
   /// R, and whether it has reached the alarm since the last hold_true().
   [[nodiscard]] double evidence() const { return evidence_; }
@@ -65,7 +66,7 @@ class LiveDetector {
   Pomdp sensors_;
   double threshold_;
   std::optional<TransitionModel> transition_;
-  std::optional<BeliefFilter> filter_;
+  std::optional<RowFilter> filter_;
   bool by_last_;                  // contexts tell observations before apart
   std::vector<double> observed_;  // [context][o], fading
   std::vector<double> expected_;

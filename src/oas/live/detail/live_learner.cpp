@@ -1,5 +1,6 @@
 #include "oas/live/detail/live_learner.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace oas::detail {
 namespace {
 
 std::size_t bytes_for(const Pomdp& sensors) {
-  const auto codes = static_cast<std::int64_t>(sensors.num_actions()) *
+  // An observation or none, with likelihoods or without.
+  const auto codes = 2 * static_cast<std::int64_t>(sensors.num_actions()) *
                      (static_cast<std::int64_t>(sensors.num_observations()) + 1);
   constexpr std::int64_t kOneByte = 256;
   return codes <= kOneByte ? 1 : codes <= kOneByte * kOneByte ? 2 : 4;
@@ -37,7 +39,7 @@ void LiveLearner::add(const LearnerRow& row) {
     return;
   }
   Run& run = run_of(row.run);
-  if (row.kind == LearnerRow::Kind::first_reading) run.first = row.observation;
+  if (row.kind == LearnerRow::Kind::first_reading) run.first = row.seen;
   if (row.kind == LearnerRow::Kind::run_ends) {
     run.ended = true;
     if (run.codes.empty()) runs_.erase(row.run);
@@ -47,9 +49,10 @@ void LiveLearner::add(const LearnerRow& row) {
   if (auto& moments = learner.moments()) {
     // Without propensity only likelihood may use the row; moments are its start then.
     const bool usable = row.propensity > 0.0 || learner.sensors().timing() == Timing::before;
-    moments->add({row.action, row.propensity}, usable ? row.observation : kMissing, run.place);
+    moments->add({row.seen.action, row.propensity}, usable ? row.seen.observation : kMissing,
+                 run.place);
   }
-  if (learner.likelihood()) append_code(run, row.action, row.observation);
+  if (learner.likelihood()) append(run, row.seen);
   ++rows_;
 }
 
@@ -64,47 +67,76 @@ void LiveLearner::forget() {
   bytes_ = 0;
 }
 
-void LiveLearner::append_code(Run& run, Action action, Observation observation) {
-  const int symbols = agent_.learner->sensors().num_observations() + 1;
-  const int symbol = observation == kMissing ? symbols - 1 : observation.value();
-  auto code = static_cast<std::uint32_t>(action.value() * symbols + symbol);
+void LiveLearner::append(Run& run, const SeenRow& row) {
+  const int symbol = row.observation == kMissing ? symbols() - 1 : row.observation.value();
+  const int brings = row.likelihoods.empty() ? 0 : 1;
+  auto code = static_cast<std::uint32_t>((row.action.value() * symbols() + symbol) * 2 + brings);
   for (std::size_t i = 0; i < width_; ++i, code >>= 8) {
     run.codes.push_back(static_cast<char>(code & 255));
   }
-  bytes_ += width_;
+  run.likelihoods.insert(run.likelihoods.end(), row.likelihoods.begin(), row.likelihoods.end());
+  bytes_ += width_ + row.likelihoods.size() * sizeof(double);
 }
 
 RunStart LiveLearner::start_of(const Run& run) const {
   const RunStart start = run.unknown ? RunStart::unknown() : RunStart();
-  if (run.first == kMissing) return start;
-  return start.with(first_reading(*agent_.learner->sensors().first_observation(), run.first));
+  if (run.first.missing()) return start;
+  if (!run.first.likelihoods.empty()) {
+    return start.with({run.first.observation, {}, run.first.likelihoods});
+  }
+  const ObservationModel& sensor = *agent_.learner->sensors().first_observation();
+  return start.with(first_reading(sensor, run.first.observation));
 }
 
 template <class Visitor>
 void LiveLearner::for_each_row(const Run& run, const Visitor& visitor) const {
-  const int symbols = agent_.learner->sensors().num_observations() + 1;
+  std::span<const double> left = run.likelihoods;
   for (std::size_t at = 0; at < run.codes.size(); at += width_) {
     std::uint32_t code = 0;
     for (std::size_t i = 0; i < width_; ++i) {
       code |= static_cast<std::uint32_t>(static_cast<unsigned char>(run.codes[at + i])) << (8 * i);
     }
-    const int symbol = static_cast<int>(code) % symbols;
-    visitor(Action{static_cast<int>(code) / symbols},
-            symbol == symbols - 1 ? kMissing : Observation{symbol});
+    const std::size_t brings = (code & 1) != 0 ? states() : 0;
+    const int pair = static_cast<int>(code / 2);
+    const int symbol = pair % symbols();
+    visitor(Action{pair / symbols()}, symbol == symbols() - 1 ? kMissing : Observation{symbol},
+            left.first(brings));
+    left = left.subspan(brings);
   }
 }
 
+// All rows as likelihoods where some bring them.
 void LiveLearner::gather_likelihood() {
   auto& likelihood = agent_.learner->likelihood();
   if (!likelihood) return;
-  likelihood->clear();
+  const Pomdp& sensors = agent_.learner->sensors();
+  const bool vectors = std::any_of(runs_.begin(), runs_.end(), [](const auto& each) {
+    return !each.second.likelihoods.empty();
+  });
+  likelihood =
+      vectors ? TransitionLikelihood::with_vectors(sensors) : TransitionLikelihood(sensors);
   for (const auto& [number, run] : runs_) {
     if (run.codes.empty()) continue;
     likelihood->start_run(start_of(run));
-    for_each_row(run, [&](Action action, Observation observation) {
-      likelihood->append(action, observation);
-    });
+    if (vectors) {
+      append_to(*likelihood, run);
+    } else {
+      for_each_row(run, [&](Action action, Observation observation, std::span<const double>) {
+        likelihood->append(action, observation);
+      });
+    }
   }
+}
+
+void LiveLearner::append_to(TransitionLikelihood& likelihood, const Run& run) const {
+  const ObservationModel& sensors = agent_.learner->sensors().sensors();
+  std::vector<double> column(states());
+  for_each_row(run, [&](Action action, Observation seen, std::span<const double> likelihoods) {
+    for (State s{0}; likelihoods.empty() && s < static_cast<int>(states()); ++s) {
+      column[static_cast<std::size_t>(s)] = seen == kMissing ? 1.0 : sensors(action, s, seen);
+    }
+    likelihood.append(action, likelihoods.empty() ? std::span<const double>(column) : likelihoods);
+  });
 }
 
 // Only where the rows are kept.
@@ -113,7 +145,7 @@ double LiveLearner::sensor_fit(const TransitionModel& estimate) const {
   for (const auto& [number, run] : runs_) {
     const RunStart start = start_of(run);
     const RunStart* begins = &start;
-    for_each_row(run, [&](Action action, Observation observation) {
+    for_each_row(run, [&](Action action, Observation observation, std::span<const double>) {
       test.add(action, observation, std::exchange(begins, nullptr));
     });
   }
@@ -186,10 +218,12 @@ void LiveLearner::save(ByteWriter& out) const {
     run.place.pairing.save(out);
     out.put(run.place.previous.action.value());
     out.put(run.place.previous.observation.value());
-    out.put(run.first.value());
+    out.put(run.first.observation.value());
+    out.put_all(run.first.likelihoods);
     out.put(run.ended);
     out.put(run.unknown);
     out.put_text(run.codes);
+    out.put_all(run.likelihoods);
   }
 }
 
@@ -208,13 +242,17 @@ void LiveLearner::load(ByteReader& in) {
     run.place.pairing.load(in);
     run.place.previous.action = Action{in.get<std::int32_t>()};
     run.place.previous.observation = Observation{in.get<std::int32_t>()};
-    run.first = Observation{in.get<std::int32_t>()};
+    run.first.observation = Observation{in.get<std::int32_t>()};
+    run.first.likelihoods = in.get_all<double>();
     run.ended = in.get<bool>();
     run.unknown = in.get<bool>();
     run.codes = in.get_text();
     OAS_REQUIRE(run.codes.size() % width_ == 0, "saved bytes are damaged: {} bytes of rows",
                 run.codes.size());
-    bytes_ += run.codes.size();
+    run.likelihoods = in.get_all<double>();
+    OAS_REQUIRE(run.likelihoods.size() % states() == 0,
+                "saved bytes are damaged: {} likelihoods of rows", run.likelihoods.size());
+    bytes_ += run.codes.size() + run.likelihoods.size() * sizeof(double);
   }
 }
 

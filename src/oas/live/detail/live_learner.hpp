@@ -10,6 +10,7 @@
 #include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
 #include "oas/learning/split_agent.hpp"
+#include "oas/live/detail/live_model.hpp"
 #include "oas/live/detail/live_plan.hpp"
 
 namespace oas::detail {
@@ -22,14 +23,14 @@ struct LearnerRow {
   enum class Kind : std::uint8_t { row, first_reading, run_ends, all_forgotten };
   std::uint64_t run = 0;
   double propensity = 1.0;  ///< 0: not known
-  Action action;
-  Observation observation = kMissing;
+  SeenRow seen;
   Kind kind = Kind::row;
 };
 
 /// The learning half of a fleet: rows of many runs, in the order of the journal, and plans made
 /// from them. What it makes is a function of the rows, the seed and the plan before. Rows take 1 to
-/// 4 bytes each where likelihood is used; else nothing. Not thread-safe.
+/// 4 bytes each where likelihood is used, and those that bring likelihoods another 8 S; else
+/// nothing. Not thread-safe.
 class LiveLearner {
  public:
   /// `agent` has a learner.
@@ -56,20 +57,26 @@ class LiveLearner {
  private:
   struct Run {
     OnlineMoments::Place place{RowPairing(Pairing::overlapping)};
-    Observation first = kMissing;
+    SeenRow first;
     bool ended = false;
-    bool unknown = false;  // its rows go on after some that were forgotten
-    std::string codes;     // of its rows, width_ bytes each, the lowest first
+    bool unknown = false;             // its rows go on after some that were forgotten
+    std::string codes;                // of its rows, width_ bytes each, the lowest first
+    std::vector<double> likelihoods;  // S for each row that brings them
   };
 
   [[nodiscard]] Run& run_of(std::uint64_t run);
   void forget();
-  void append_code(Run& run, Action action, Observation observation);
+  void append(Run& run, const SeenRow& row);
   void resume(const LivePlan* before);
   [[nodiscard]] std::vector<double> standard_errors(const TransitionModel& estimate) const;
   void gather_likelihood();
+  void append_to(TransitionLikelihood& likelihood, const Run& run) const;
+  [[nodiscard]] int symbols() const { return agent_.learner->sensors().num_observations() + 1; }
+  [[nodiscard]] std::size_t states() const {
+    return static_cast<std::size_t>(agent_.learner->sensors().num_states());
+  }
   [[nodiscard]] RunStart start_of(const Run& run) const;
-  // Calls visitor(action, observation) for its rows.
+  // Calls visitor(action, observation, likelihoods) for its rows.
   template <class Visitor>
   void for_each_row(const Run& run, const Visitor& visitor) const;
   [[nodiscard]] double sensor_fit(const TransitionModel& estimate) const;

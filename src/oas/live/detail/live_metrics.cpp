@@ -58,17 +58,12 @@ std::string LiveService::metrics() const {
   }
   const std::scoped_lock lock(mutex_);
   const Labels& actions = state_.model().actions();
-  std::int64_t missing = 0;
-  std::int64_t impossible = 0;
-  for (const auto& [name, unit] : state_.units()) {
-    missing += unit.missing;
-    impossible += unit.impossible;
-  }
   text.add("units", "gauge", "Units whose run goes on.", state_.active());
   text.add("rows_total", "counter", "Steps that were observed, of all units.", state_.rows());
-  text.add("rows_missing_total", "counter", "Steps whose observation was missing.", missing);
+  text.add("rows_missing_total", "counter", "Steps whose observation was missing.",
+           state_.missing());
   text.add("rows_impossible_total", "counter",
-           "Observations that could not be under the plan of their time.", impossible);
+           "Observations that could not be under the plan of their time.", state_.impossible());
   text.add("actions_total", "counter", "Steps by action.");
   for (int a = 0; a < actions.size(); ++a) {
     text.value("actions_total", state_.plays()[static_cast<std::size_t>(a)],
@@ -94,8 +89,10 @@ std::string LiveService::metrics() const {
            store_.journal().place().sequence);
   text.add("journal_syncs_total", "counter", "Syncs of the journal since the start.",
            store_.journal().syncs());
-  text.add("healthy", "gauge", "0 when the agent must be started again.", broken_.empty() ? 1 : 0);
-  text.add("warnings", "gauge", "Warnings that status shows.", warnings().size());
+  const bool healthy = broken_.empty() && journal_failure_.empty() && !store_.journal().broken();
+  text.add("healthy", "gauge", "0 when the last call that changes something could not be written.",
+           healthy ? 1 : 0);
+  text.add("warnings", "gauge", "Warnings that status shows.", warnings_now().size());
   return text.take();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -37,6 +38,7 @@ constexpr std::array kCalls = {
     CallKeys{"snapshot", {}},
     CallKeys{"end", {"unit", "step", "run"}},
     CallKeys{"health", {}},
+    CallKeys{"history", {"action", "from", "to"}},
 };
 
 void check_keys(const JsonView& view, const std::string& call) {
@@ -95,6 +97,33 @@ std::vector<Index> elements_of(const JsonView& view, const Labels& labels, const
   return result;
 }
 
+constexpr std::size_t kMostNumbers = 65'536;
+
+void check_count(const JsonView& view) {
+  if (!view.is_array() || view.size() == 0 || view.size() > kMostNumbers) {
+    view.fail(fmt::format("an array of 1 to {} numbers is expected", kMostNumbers));
+  }
+}
+
+// A number, or one for each component, null where it was not read.
+std::vector<double> reading_of(const JsonView& view) {
+  if (!view.is_array()) return {view.as_double()};
+  check_count(view);
+  std::vector<double> reading;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const bool missing = view.at(i).json().is_null();
+    reading.push_back(missing ? std::numeric_limits<double>::quiet_NaN() : view.at(i).as_double());
+  }
+  return reading;
+}
+
+std::vector<double> likelihoods_of(const JsonView& view) {
+  check_count(view);
+  std::vector<double> likelihoods;
+  for (std::size_t i = 0; i < view.size(); ++i) likelihoods.push_back(view.at(i).as_double());
+  return likelihoods;
+}
+
 void read_seen(const JsonView& view, const Pomdp& model, JournalRow& row) {
   const int given = static_cast<int>(view.has("observation")) +
                     static_cast<int>(view.has("reading")) +
@@ -105,10 +134,9 @@ void read_seen(const JsonView& view, const Pomdp& model, JournalRow& row) {
                     "are given; one is expected",
                     given));
   }
-  if (!view.has("observation")) {
-    const JsonView other = view.at(view.has("reading") ? "reading" : "likelihood");
-    other.fail("this agent's model has finite observations, and it takes nothing else");
-  }
+  if (view.has("reading")) row.reading = reading_of(view.at("reading"));
+  if (view.has("likelihood")) row.likelihoods = likelihoods_of(view.at("likelihood"));
+  if (!view.has("observation")) return;
   const JsonView seen = view.at("observation");
   if (seen.json().is_null()) return;
   row.observation = Observation{element_of(seen, model.observations(), "observation")};
@@ -128,6 +156,12 @@ void read_row(const JsonView& view, const Pomdp& model, JournalRow& row) {
   if (!(*row.propensity >= kLeastPropensity) || *row.propensity > 1.0) {
     propensity.fail(fmt::format("a propensity is at least {} and at most 1", kLeastPropensity));
   }
+}
+
+void read_entry(const JsonView& view, const Pomdp& model, LiveRequest& request) {
+  request.action = Action{element_of(view.at("action"), model.actions(), "action")};
+  request.from = State{element_of(view.at("from"), model.states(), "state")};
+  request.to = State{element_of(view.at("to"), model.states(), "state")};
 }
 
 void read_question(const JsonView& view, const Pomdp& model, LiveRequest& request) {
@@ -179,6 +213,7 @@ LiveRequest parse_live_request(std::string_view call, std::string_view body, con
     request.step = step_of(view.at("step"));
   }
   if (request.call == "observe" || request.call == "step") read_row(view, model, request.row);
+  if (request.call == "history") read_entry(view, model, request);
   read_question(view, model, request);
   return request;
 }

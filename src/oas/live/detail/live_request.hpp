@@ -25,6 +25,9 @@ struct LiveRequest {
   int horizon = 50;                 ///< of forecast
   std::vector<Action> schedule;     ///< of forecast
   std::vector<State> reach;         ///< of forecast
+  Action action;                    ///< of history: the entry T_action(from, to)
+  State from;                       ///< of history
+  State to;                         ///< of history
   std::string after;                ///< of status: units whose names come after this one
   int limit = 100;                  ///< of status: so many units
 };

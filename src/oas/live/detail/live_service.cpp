@@ -1,5 +1,6 @@
 #include "oas/live/detail/live_service.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -16,15 +17,8 @@ constexpr int kConflict = 409;
 constexpr int kTooLong = 413;
 constexpr int kUnavailable = 503;
 
-// Names of units that have ended are remembered, so many for each that may be there.
-constexpr std::int64_t kNamesPerUnit = 100;
-
-Pomdp finite(AnyModel model) {
-  OAS_REQUIRE(std::holds_alternative<Pomdp>(model),
-              "the model has real-valued observations; agents need finite ones, which oas "
-              "discretise makes");
-  return std::get<Pomdp>(std::move(model));
-}
+// So many units are told of under one lock.
+constexpr int kUnitsPerLock = 100;
 
 LiveReply refused(int status, std::string_view reason) {
   const Json body = {{"ok", false}, {"error", reason}};
@@ -39,11 +33,12 @@ bool changes(const std::string& call) {
 
 LiveService::LiveService(AnyModel model, LiveOptions options)
     : options_((options.validate(), std::move(options))),
-      state_(finite(std::move(model)), options_),
+      state_(LiveModel(std::move(model)), options_),
       store_(state_.full_model(), options_) {
   if (state_.learns()) {
     learner_ = std::make_unique<LiveLearner>(
-        split_agent(options_.agent, state_.full_model(), options_.settings), options_.seed);
+        split_agent(options_.agent, state_.full_model().finite(), options_.settings),
+        options_.seed);
   }
   store_.recover(state_, learner_.get());
   if (!options_.synchronous) worker_ = std::thread([this] { background(); });
@@ -72,15 +67,10 @@ LiveReply LiveService::call(std::string_view call, std::string_view body) {
     }
     const LiveRequest request = parse_live_request(call, body, state_.model());
     name = request.call;
-    Json answer = {{"ok", true}};
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!broken_.empty() && request.call != "status") throw Refusal{kUnavailable, broken_};
-      answer.update(dispatch(request));
-      after_call();
-    }
+    const Json answered = answer(request);
     if (options_.sync == LiveSync::always && changes(request.call)) store_.journal().sync();
-    reply = {kOk, answer.dump(-1, ' ', false, Json::error_handler_t::replace)};
+    reply = {answered["ok"] ? kOk : kUnavailable,
+             answered.dump(-1, ' ', false, Json::error_handler_t::replace)};
   } catch (const Refusal& refusal) {
     reply = refused(refusal.status, refusal.reason);
   } catch (const InvalidArgument& error) {
@@ -90,6 +80,35 @@ LiveReply LiveService::call(std::string_view call, std::string_view body) {
   }
   count(name, reply.status);
   return reply;
+}
+
+Json LiveService::answer(const LiveRequest& request) {
+  Json answer = {{"ok", true}};
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!broken_.empty() && request.call != "status" && request.call != "health") {
+      throw Refusal{kUnavailable, broken_};
+    }
+    answer.update(dispatch(request));
+    after_call();
+  }
+  if (request.call == "status" && request.unit.empty()) add_units(request, answer);
+  return answer;
+}
+
+// A few at a time, so that calls need not wait until all are told of.
+void LiveService::add_units(LiveRequest request, Json& answer) const {
+  int left = request.limit;
+  answer["units"] = Json::array();
+  do {
+    request.limit = std::min(left, kUnitsPerLock);
+    left -= request.limit;
+    const std::unique_lock lock(mutex_);
+    Json some = units_answer(state_, request);
+    answer["more"] = some["more"];
+    for (Json& unit : some["units"]) answer["units"].push_back(std::move(unit));
+    if (!answer["units"].empty()) request.after = answer["units"].back()["unit"];
+  } while (left > 0 && answer["more"]);
 }
 
 Json LiveService::dispatch(const LiveRequest& request) {
@@ -102,6 +121,7 @@ Json LiveService::dispatch(const LiveRequest& request) {
   if (request.call == "plan") return plan_answer(state_);
   if (request.call == "forecast") return forecast_answer(state_, known(request), request);
   if (request.call == "snapshot") return snapshot();
+  if (request.call == "history") return history_answer(state_, request);
   return health();
 }
 
@@ -123,8 +143,7 @@ LiveService::Target LiveService::target_of(const LiveRequest& request) const {
       throw Refusal{kUnknown, fmt::format("there is no unit '{}'; one begins with {} of step {}",
                                           request.unit, first < 0 ? "observe" : "act", first)};
     }
-    if (state_.active() >= options_.max_units ||
-        static_cast<std::int64_t>(state_.units().size()) >= kNamesPerUnit * options_.max_units) {
+    if (state_.active() >= options_.max_units) {
       throw Refusal{kUnavailable,
                     fmt::format("there are {} units, as many as are taken", state_.active())};
     }
@@ -241,24 +260,41 @@ Json LiveService::end(const LiveRequest& request) {
 
 Json LiveService::status(const LiveRequest& request) const {
   if (!request.unit.empty()) return unit_answer(state_, known(request));
-  Json answer = {{"agent", options_.agent},
-                 {"states", labels_of(state_.model().states())},
-                 {"rows", state_.rows()},
-                 {"active_units", state_.active()},
-                 {"plans", state_.plans()},
-                 {"planning", plan_from_.has_value()},
-                 {"records", store_.journal().place().sequence},
-                 {"warnings", warnings()}};
-  answer.update(units_answer(state_, request));
-  return answer;
+  return {{"agent", options_.agent},
+          {"states", labels_of(state_.model().states())},
+          {"rows", state_.rows()},
+          {"active_units", state_.active()},
+          {"plans", state_.plans()},
+          {"planning", plan_from_.has_value()},
+          {"records", store_.journal().place().sequence},
+          {"warnings", warning_texts()}};
 }
 
-std::vector<std::string> LiveService::warnings() const {
-  std::vector<std::string> all = state_.warnings();
-  for (const std::string* each : {&broken_, &planning_failure_, &snapshot_failure_}) {
-    if (!each->empty()) all.push_back(*each);
-  }
+std::vector<LiveWarning> LiveService::warnings() const {
+  const std::scoped_lock lock(mutex_);
+  return warnings_now();
+}
+
+// Under the lock.
+std::vector<LiveWarning> LiveService::warnings_now() const {
+  std::vector<LiveWarning> all;
+  const auto add = [&](const char* about, const std::string& text) {
+    if (!text.empty()) all.push_back({about, text});
+  };
+  add("agent", broken_);
+  add("journal", journal_failure_.empty() && store_.journal().broken()
+                     ? "the journal could not be synced; the agent must be started again"
+                     : journal_failure_);
+  add("planning", planning_failure_);
+  add("snapshot", snapshot_failure_);
+  for (LiveWarning& warning : state_.warnings()) all.push_back(std::move(warning));
   return all;
+}
+
+Json LiveService::warning_texts() const {
+  Json texts = Json::array();
+  for (const LiveWarning& warning : warnings_now()) texts.push_back(warning.text);
+  return texts;
 }
 
 Json LiveService::snapshot() {
@@ -266,14 +302,34 @@ Json LiveService::snapshot() {
   return {{"records", store_.journal().place().sequence}};
 }
 
-Json LiveService::health() const {
-  return {{"status", warnings().empty() ? "serving" : "serving, with warnings"},
-          {"warnings", warnings()}};
+// Whether calls are served now: where the last record could not be written, that is tried again.
+Json LiveService::health() {
+  if (broken_.empty() && (!journal_failure_.empty() || store_.journal().broken())) {
+    try {
+      store_.journal().try_to_write();
+      journal_failure_.clear();
+    } catch (const IoError& error) {
+      journal_failure_ = error.what();
+    }
+  }
+  const std::string& failure = broken_.empty() ? journal_failure_ : broken_;
+  const Json warnings = warning_texts();
+  if (failure.empty()) {
+    return {{"status", warnings.empty() ? "serving" : "serving, with warnings"},
+            {"warnings", warnings}};
+  }
+  return {{"ok", false}, {"error", failure}, {"status", "failing"}, {"warnings", warnings}};
 }
 
 // The state follows the journal. What cannot be applied should have been refused before.
 void LiveService::commit(std::span<const JournalRecord> records) {
-  store_.journal().append(records);
+  try {
+    store_.journal().append(records);
+    journal_failure_.clear();
+  } catch (const IoError& error) {
+    journal_failure_ = error.what();
+    throw;
+  }
   try {
     for (const JournalRecord& record : records) state_.apply(record, false, pending_);
   } catch (const std::exception& error) {

@@ -35,6 +35,8 @@ class LiveService {
 
   [[nodiscard]] LiveReply call(std::string_view call, std::string_view body);
   [[nodiscard]] std::string metrics() const;
+  /// What a user should know now.
+  [[nodiscard]] std::vector<LiveWarning> warnings() const;
   [[nodiscard]] const std::vector<std::string>& notes() const { return store_.notes(); }
 
  private:
@@ -44,6 +46,9 @@ class LiveService {
     std::string reason;
   };
 
+  // Takes the lock, more than once where there are many units.
+  [[nodiscard]] Json answer(const LiveRequest& request);
+  void add_units(LiveRequest request, Json& answer) const;
   // Calls; the lock is held.
   [[nodiscard]] Json dispatch(const LiveRequest& request);
   [[nodiscard]] Json act(const LiveRequest& request);
@@ -51,9 +56,10 @@ class LiveService {
   [[nodiscard]] Json step(const LiveRequest& request);
   [[nodiscard]] Json end(const LiveRequest& request);
   [[nodiscard]] Json status(const LiveRequest& request) const;
-  [[nodiscard]] Json health() const;
+  [[nodiscard]] Json health();
   [[nodiscard]] Json snapshot();
-  [[nodiscard]] std::vector<std::string> warnings() const;
+  [[nodiscard]] std::vector<LiveWarning> warnings_now() const;
+  [[nodiscard]] Json warning_texts() const;
 
   // The unit of a call about its run, with the record that begins it where it is to begin.
   struct Target {
@@ -98,6 +104,7 @@ class LiveService {
   std::optional<std::int64_t> plan_from_;  // rows of the plan that is being made
   std::optional<LivePlan> made_;           // not yet in force
   std::int64_t retry_plan_at_ = 0;         // rows; the last try failed
+  std::string journal_failure_;  // why the last record could not be written; empty: it could
   std::string planning_failure_;
   std::string snapshot_failure_;
   bool snapshot_asked_ = false;

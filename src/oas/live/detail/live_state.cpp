@@ -20,6 +20,7 @@ Rng stream_of(std::uint64_t seed, const LiveUnit& unit, std::int64_t step) {
   Fingerprint key;
   key.add(seed);
   key.add_bytes(unit.name);
+  if (unit.draws > 0) key.add(unit.draws);
   return Rng({key.value(), static_cast<std::uint32_t>(unit.runs), Role::agent},
              static_cast<std::uint64_t>(step) * kDrawsPerStep);
 }
@@ -32,13 +33,19 @@ bool needs_propensities(const PooledLearner& learner) {
 
 }  // namespace
 
-LiveState::LiveState(const Pomdp& model, const LiveOptions& options)
-    : full_model_(model),
+LiveState::LiveState(LiveModel live_model, const LiveOptions& options)
+    : full_model_(std::move(live_model)),
       options_(options),
-      model_(find_agent(options.agent).knows_dynamics ? model : model.without_transition()),
-      plays_(static_cast<std::size_t>(model.num_actions()), 0) {
+      model_(find_agent(options.agent).knows_dynamics ? full_model_.finite()
+                                                      : full_model_.finite().without_transition()),
+      plays_(static_cast<std::size_t>(model_.num_actions()), 0) {
+  const Pomdp& model = full_model_.finite();
   if (find_agent(options.agent).split == nullptr) {
     solo_.emplace(make_agent(options.agent, model, options.settings));
+    OAS_REQUIRE(full_model_.dimension() == 0,
+                "the model has real-valued observations, and agent '{}' takes finite ones, which "
+                "oas discretise makes; oas-ucrl-ml takes these",
+                options_.agent);
     OAS_REQUIRE(!solo_->needs_hidden_state(),
                 "agent '{}' must be shown the hidden state; no real system can", options.agent);
     return;
@@ -89,21 +96,6 @@ JournalRecord LiveState::begin_record(const std::string& name) const {
   return record;
 }
 
-void LiveState::check_row(Action action, Observation observation) const {
-  check_observation(observation, model_.num_observations());
-  if (action >= 0) check_action(action, model_.num_actions());
-  if (observation == kMissing) return;
-  const ObservationModel& sensors = action >= 0 ? model_.sensors() : *model_.first_observation();
-  const Action sensor = action >= 0 ? action : Action{0};
-  for (State s{0}; s < model_.num_states(); ++s) {
-    if (sensors(sensor, s, observation) > 0.0) return;
-  }
-  throw InvalidArgument(fmt::format(
-      "observation {} cannot be: after action {} every state gives it with probability 0; "
-      "null says that nothing was seen",
-      model_.observations()[observation], action >= 0 ? model_.actions()[action] : "(none)"));
-}
-
 JournalRow LiveState::completed(const LiveUnit& unit, JournalRow row) const {
   if (unit.step < 0) {
     OAS_REQUIRE(!row.by_others, "the first reading of a run comes before any action");
@@ -118,7 +110,13 @@ JournalRow LiveState::completed(const LiveUnit& unit, JournalRow row) const {
     row.action = unit.choice.action;
     row.propensity = unit.choice.propensity;
   }
-  check_row(row.action, row.observation);
+  const SeenRow seen = full_model_.seen(row);
+  if (seen.likelihoods.empty()) return row;
+  OAS_REQUIRE(!solo_, "agent '{}' takes finite observations and nothing else", options_.agent);
+  OAS_REQUIRE(
+      !learner_settings_ || learner_settings_->likelihood() || row.likelihoods.empty(),
+      "agent '{}' learns by moments, which likelihoods are no use to; oas-ucrl-ml takes them",
+      options_.agent);
   return row;
 }
 
@@ -134,12 +132,12 @@ Choice LiveState::choose(const LiveUnit& unit, const JournalRow* row) {
   if (row == nullptr || row->action < 0) {
     if (row != nullptr && policy_) {
       LiveUnit begun = unit;
-      begun.first = row->observation;
+      begun.first = full_model_.seen(*row);
       belief = policy_->belief_of(begun);
     }
     return drawn(unit, row == nullptr ? unit.step : 0, belief, plays_, rows_);
   }
-  if (policy_) belief = policy_->moved(belief, row->action, row->observation).belief;
+  if (policy_) belief = policy_->moved(belief, full_model_.seen(*row)).belief;
   std::vector<std::int64_t> plays = plays_;
   ++plays[static_cast<std::size_t>(row->action)];
   return drawn(unit, unit.step + 1, belief, plays, rows_ + 1);
@@ -182,7 +180,6 @@ void LiveState::apply(const JournalRecord& record, bool check, std::vector<Learn
               unit.name, unit.step, record.step);
   const bool rows = record.kind == JournalKind::observe || record.kind == JournalKind::step;
   if (rows) {
-    check_row(record.row.action, record.row.observation);
     unit.step < 0 ? begin_with(unit, record.row, fed) : observe(unit, record.row, fed);
   }
   if (record.kind == JournalKind::act || record.kind == JournalKind::step) {
@@ -197,6 +194,7 @@ LiveUnit LiveState::begun(const JournalRecord& record) const {
   fresh.run = record.run;
   fresh.runs = 1;
   fresh.step = model_.reading_first() ? -1 : 0;
+  if (names_forgotten_ > 0) fresh.draws = record.run;
   if (const LiveUnit* before = find(record.text)) {
     OAS_REQUIRE(before->ended, "unit '{}' begins a run within a run", record.text);
     fresh.runs = before->runs + 1;
@@ -210,67 +208,82 @@ LiveUnit LiveState::begun(const JournalRecord& record) const {
 void LiveState::begin(const JournalRecord& record) {
   OAS_REQUIRE(record.run == runs_begun_, "run {} begins after {} runs", record.run, runs_begun_);
   LiveUnit fresh = begun(record);
+  if (const LiveUnit* before = find(record.text)) ended_.erase(before->end);
   LiveUnit& unit = units_[record.text] = std::move(fresh);
   runs_[record.run] = &unit;
   ++runs_begun_;
   ++active_;
 }
 
+// Of ended units those are remembered that ended last.
+void LiveState::forget_names() {
+  for (; ended_.size() > kEndedNames; ended_.erase(ended_.begin()), ++names_forgotten_) {
+    units_.erase(units_.find(ended_.begin()->second));
+  }
+}
+
 void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
   OAS_REQUIRE(row.action < 0, "unit '{}': a first reading has an action", unit.name);
-  unit.first = row.observation;
+  unit.first = full_model_.seen(row);
   unit.content = content_of(row);
   unit.has_row = true;
   unit.step = 0;
   if (solo_) {
     if (row.observation != kMissing) solo_->begin(row.observation);
   } else if (policy_) {
-    unit.belief = policy_->belief_of(unit);
-    unit.plan = policy_->plan().number;
+    policy_->take_over(unit);
   }
   if (learns()) {
-    fed.push_back({unit.run, 1.0, {}, row.observation, LearnerRow::Kind::first_reading});
+    fed.push_back({unit.run, 1.0, unit.first, LearnerRow::Kind::first_reading});
   }
 }
 
 void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
   OAS_REQUIRE(row.action >= 0 && (unit.acted || row.by_others),
               "unit '{}' observes step {} before an action is chosen", unit.name, unit.step);
-  if (solo_) {
-    solo_->observe(row.observation);
-  } else if (policy_) {
-    LivePolicy::Moved moved = policy_->moved(belief_now(unit), row.action, row.observation);
-    unit.belief = std::move(moved.belief);
-    unit.plan = policy_->plan().number;
-    if (!(moved.probability > 0.0)) ++unit.impossible;
-  }
-  if (detector_ && detector_->active()) watch(unit, row);
+  play_under_plan_in_force(unit);
+  const SeenRow seen = full_model_.seen(row);
+  if (detector_ && detector_->active()) watch(unit, seen);
+  move_belief(unit, seen);
   if (learns()) {
-    unit.recent.push_back({row.action, row.observation});
-    if (unit.recent.size() > LiveUnit::kHistory) unit.recent.pop_front();
-    fed.push_back({unit.run, row.propensity.value_or(0.0), row.action, row.observation,
-                   LearnerRow::Kind::row});
+    unit.window.add(seen, unit.belief);
+    fed.push_back({unit.run, row.propensity.value_or(0.0), seen, LearnerRow::Kind::row});
   }
   unit.content = content_of(row);
   unit.has_row = true;
   unit.acted = false;
   ++unit.step;
   ++unit.rows;
-  if (row.missing()) ++unit.missing;
-  ++plays_[static_cast<std::size_t>(row.action)];
   ++rows_;
+  if (seen.missing()) ++unit.missing, ++missing_;
+  ++plays_[static_cast<std::size_t>(row.action)];
 }
 
-// Before the row is among the recent ones.
-void LiveState::watch(LiveUnit& unit, const JournalRow& row) {
+void LiveState::move_belief(LiveUnit& unit, const SeenRow& row) {
+  if (solo_) solo_->observe(row.observation);
+  if (solo_ || !policy_) return;
+  LivePolicy::Moved moved = policy_->moved(unit.belief, row);
+  unit.belief = std::move(moved.belief);
+  if (moved.probability > 0.0) return;
+  ++unit.impossible;
+  ++impossible_;
+  last_impossible_ = rows_;
+}
+
+void LiveState::play_under_plan_in_force(LiveUnit& unit) {
+  if (!solo_ && policy_ && unit.plan != policy_->plan().number) policy_->take_over(unit);
+}
+
+// Before the row is in the window.
+void LiveState::watch(LiveUnit& unit, const SeenRow& row) {
   if (unit.watch_plan != plans_) {
-    BeliefFilter& filter = detector_->filter();
-    filter_recent(unit, filter);
-    unit.watch.belief.assign(filter.belief().begin(), filter.belief().end());
-    unit.watch.before = unit.recent.empty() ? unit.first : unit.recent.back().observation;
+    RowFilter& filter = detector_->filter();
+    unit.window.bring(filter, unit.first);
+    unit.watch.belief = filter.copied();
+    unit.watch.before = unit.window.last_observation(unit.first.observation);
     unit.watch_plan = plans_;
   }
-  detector_->see(unit.watch, row.action, row.observation, rows_);
+  detector_->see(unit.watch, row, rows_);
 }
 
 void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
@@ -285,10 +298,7 @@ void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
                 unit.name, unit.step, model_.actions()[record.choice], record.choice_propensity,
                 model_.actions()[again.action], again.propensity);
   }
-  if (!solo_ && policy_ && unit.plan != policy_->plan().number) {
-    unit.belief = policy_->belief_of(unit);
-    unit.plan = policy_->plan().number;
-  }
+  play_under_plan_in_force(unit);
   if (solo_) unit.belief.assign(solo_->belief().begin(), solo_->belief().end());
   solo_choice_.reset();
   unit.choice = {record.choice, record.choice_propensity};
@@ -297,18 +307,23 @@ void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
 }
 
 void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
-  if (learns()) fed.push_back({unit.run, 1.0, {}, kMissing, LearnerRow::Kind::run_ends});
+  if (learns()) fed.push_back({unit.run, 1.0, {}, LearnerRow::Kind::run_ends});
   runs_.erase(unit.run);
   unit.ended = true;
   unit.acted = false;
-  unit.recent.clear();
-  unit.belief.clear();
+  unit.window = {};
+  unit.belief = {};
+  unit.watch = {};
+  unit.watch_plan = -1;
+  unit.end = runs_begun_ - static_cast<std::uint64_t>(active_);
   --active_;
+  ended_[unit.end] = unit.name;
+  forget_names();
 }
 
 void LiveState::forget(std::vector<LearnerRow>& fed) {
   if (!learns()) return;
-  fed.push_back({0, 1.0, {}, kMissing, LearnerRow::Kind::all_forgotten});
+  fed.push_back({0, 1.0, {}, LearnerRow::Kind::all_forgotten});
   plan_due_ = rows_ + learner_settings_->first_episode();
   forgotten_ = rows_;
   detector_->suspend();
@@ -324,6 +339,7 @@ void LiveState::adopt(LivePlan plan) {
     plan_due_ = plan.rows + learner_settings_->length_after(learned);
   }
   policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_);
+  history_.add(policy_->plan());
   const std::int64_t learned = policy_->plan().rows - forgotten_;
   if (learned > 0) detector_->hold_true(policy_->plan().estimate, learned);
 }

@@ -10,10 +10,12 @@
 #include "oas/journal/journal_record.hpp"
 #include "oas/learning/any_agent.hpp"
 #include "oas/learning/split_agent.hpp"
+#include "oas/live/detail/live_history.hpp"
 #include "oas/live/detail/live_learner.hpp"
 #include "oas/live/detail/live_request.hpp"
 #include "oas/live/detail/live_unit.hpp"
 #include "oas/live/live_options.hpp"
+#include "oas/live/live_warning.hpp"
 
 namespace oas::detail {
 
@@ -23,12 +25,15 @@ namespace oas::detail {
 class LiveState {
  public:
   /// Throws InvalidArgument on an agent that cannot play the model.
-  LiveState(const Pomdp& model, const LiveOptions& options);
+  LiveState(LiveModel model, const LiveOptions& options);
 
   using Units = std::map<std::string, LiveUnit, std::less<>>;
   [[nodiscard]] const Units& units() const { return units_; }
   [[nodiscard]] const LiveUnit* find(const std::string& name) const;
   [[nodiscard]] std::int64_t active() const { return active_; }
+  /// So many names of units that have ended are remembered; a fixed number, since the state is a
+  /// function of the journal alone.
+  static constexpr std::size_t kEndedNames = 65'536;
 
   [[nodiscard]] const Pomdp& model() const { return model_; }
   /// The agent is one for many units.
@@ -37,7 +42,7 @@ class LiveState {
   [[nodiscard]] const LivePolicy* policy() const { return policy_.get(); }
   [[nodiscard]] std::shared_ptr<const LivePolicy> shared_policy() const { return policy_; }
   /// With the transition that the agent may not see.
-  [[nodiscard]] const Pomdp& full_model() const { return full_model_; }
+  [[nodiscard]] const LiveModel& full_model() const { return full_model_; }
   /// Of those that were learned; null: none yet.
   [[nodiscard]] const LivePlan* last_plan() const {
     return learns() && policy_ ? &policy_->plan() : nullptr;
@@ -46,6 +51,10 @@ class LiveState {
   [[nodiscard]] const LiveDetector* detector() const { return detector_ ? &*detector_ : nullptr; }
   [[nodiscard]] std::int64_t forgotten() const { return forgotten_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  /// Rows without observation, and those that could not be under the plan of their time.
+  [[nodiscard]] std::int64_t missing() const { return missing_; }
+  [[nodiscard]] std::int64_t impossible() const { return impossible_; }
+  [[nodiscard]] const LiveHistory& history() const { return history_; }
   [[nodiscard]] std::int64_t plans() const { return plans_; }
   [[nodiscard]] const std::vector<std::int64_t>& plays() const { return plays_; }
   /// A new plan is to be made from the rows so far.
@@ -69,8 +78,8 @@ class LiveState {
 
   /// The rows that the plan of a record was made from.
   [[nodiscard]] std::int64_t rows_of_plan(const JournalRecord& record) const;
-  /// What a user should know.
-  [[nodiscard]] std::vector<std::string> warnings() const;
+  /// What a user should know now. O(A S) whatever the number of units.
+  [[nodiscard]] std::vector<LiveWarning> warnings() const;
   /// Makes the plan of the record again, by a learner that was fed these rows. Throws
   /// InvalidArgument where it comes out otherwise.
   void check_plan(const JournalRecord& record, LiveLearner& learner) const;
@@ -88,17 +97,22 @@ class LiveState {
                              std::int64_t rows);
   [[nodiscard]] std::vector<double> belief_now(const LiveUnit& unit) const;
   void begin(const JournalRecord& record);
-  void check_row(Action action, Observation observation) const;
   void act(LiveUnit& unit, const JournalRecord& record, bool check);
   void observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed);
-  void watch(LiveUnit& unit, const JournalRow& row);
+  void watch(LiveUnit& unit, const SeenRow& row);
+  void move_belief(LiveUnit& unit, const SeenRow& row);
+  void play_under_plan_in_force(LiveUnit& unit);
+  void warn_of_actions(std::vector<LiveWarning>& all) const;
+  void warn_of_rows(std::vector<LiveWarning>& all) const;
+  void warn_of_plan(std::vector<LiveWarning>& all) const;
+  void forget_names();
   void begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed);
   void forget(std::vector<LearnerRow>& fed);
   void end(LiveUnit& unit, std::vector<LearnerRow>& fed);
   void adopt(LivePlan plan);
   [[nodiscard]] LivePlan plan_of(const JournalRecord& record) const;
 
-  Pomdp full_model_;
+  LiveModel full_model_;
   LiveOptions options_;
   Pomdp model_;  // as the agent sees it
   std::optional<AnyAgent> solo_;
@@ -109,14 +123,20 @@ class LiveState {
   std::shared_ptr<LivePolicy> policy_;
   std::optional<LiveDetector> detector_;
   Units units_;
-  std::map<std::uint64_t, LiveUnit*> runs_;  // that have not ended
+  std::map<std::uint64_t, LiveUnit*> runs_;     // that have not ended
+  std::map<std::uint64_t, std::string> ended_;  // units, in the order of their ends
+  std::int64_t names_forgotten_ = 0;
   std::uint64_t runs_begun_ = 0;
   std::int64_t active_ = 0;
   std::int64_t rows_ = 0;
+  std::int64_t missing_ = 0;           // of these
+  std::int64_t impossible_ = 0;        // of these
+  std::int64_t last_impossible_ = -1;  // row; -1: none
   std::int64_t plans_ = 0;
   std::int64_t plan_due_ = 0;   // rows
   std::int64_t forgotten_ = 0;  // the first rows, when the dynamics changed
   std::vector<std::int64_t> plays_;
+  LiveHistory history_;
 };
 
 }  // namespace oas::detail

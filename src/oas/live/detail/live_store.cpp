@@ -10,20 +10,30 @@
 #include "oas/core/fingerprint.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/learning/agents.hpp"
+#include "oas/model/continuous_json.hpp"
 #include "oas/model/model_json.hpp"
 
 namespace oas::detail {
 
 namespace {
 
-constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/1";
+constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/2";
 
-std::string hash_of(const Pomdp& model) {
-  return fmt::format("{:016x}", fingerprint(dump_json(model_to_json(model))));
+std::string hash_of(const AnyModel& model) {
+  const auto text =
+      std::visit([](const auto& any) { return dump_json(model_to_json(any)); }, model);
+  return fmt::format("{:016x}", fingerprint(text));
+}
+
+AnyModel without_transition(const AnyModel& model) {
+  if (const auto* const finite = std::get_if<Pomdp>(&model)) return finite->without_transition();
+  const auto& continuous = std::get<ContinuousPomdp>(model);
+  return ContinuousPomdp(continuous.chain().without_transition(), continuous.sensors(),
+                         continuous.first_density());
 }
 
 // All that answers are a function of beside the journal.
-std::string identity_of(const Pomdp& model, const LiveOptions& options) {
+std::string identity_of(const AnyModel& model, const LiveOptions& options) {
   std::vector<std::string> words;
   for (const Setting& setting : options.settings)
     words.push_back(setting.name + "=" + setting.value);
@@ -35,19 +45,20 @@ std::string identity_of(const Pomdp& model, const LiveOptions& options) {
   return fmt::format("{} {}", options.agent, fmt::join(words, " "));
 }
 
-JournalHeader header_of(const Pomdp& model, const LiveOptions& options) {
+JournalHeader header_of(const LiveModel& model, const LiveOptions& options) {
   JournalHeader header;
-  header.model = hash_of(model.without_transition());
-  header.agent = identity_of(model, options);
-  header.after = model.timing() == Timing::after;
-  header.reading_first = model.reading_first();
-  header.num_states = model.num_states();
+  header.model = hash_of(without_transition(model.given()));
+  header.agent = identity_of(model.given(), options);
+  header.after = model.finite().timing() == Timing::after;
+  header.reading_first = model.finite().reading_first();
+  header.num_states = model.finite().num_states();
+  header.dimension = model.dimension();
   return header;
 }
 
 }  // namespace
 
-LiveStore::LiveStore(const Pomdp& model, const LiveOptions& options)
+LiveStore::LiveStore(const LiveModel& model, const LiveOptions& options)
     : folder_(options.journal),
       verify_(options.verify),
       segment_bytes_(options.segment_bytes),

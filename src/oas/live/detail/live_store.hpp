@@ -19,7 +19,7 @@ namespace oas::detail {
 class LiveStore {
  public:
   /// Takes the folder for this process alone.
-  LiveStore(const Pomdp& model, const LiveOptions& options);
+  LiveStore(const LiveModel& model, const LiveOptions& options);
 
   /// Brings state and learner (null: none) to the end of the journal, and opens it for writing.
   /// Throws InvalidArgument on a journal of another agent and on a damaged one.

@@ -1,28 +1,23 @@
 #include "oas/live/detail/live_unit.hpp"
 
-#include <limits>
 #include <utility>
-
-#include "oas/core/checks.hpp"
-#include "oas/core/contracts.hpp"
 
 namespace oas::detail {
 
 void LiveUnit::save(ByteWriter& out) const {
   out.put_text(name);
   out.put(run);
+  out.put(draws);
+  out.put(end);
   for (const std::int64_t number : {runs, step, plan, rows, missing, impossible}) out.put(number);
   for (const bool flag : {ended, acted, has_row}) out.put(flag);
   out.put(choice.action.value());
   out.put(choice.propensity);
   out.put(reward);
   out.put(content);
-  out.put(first.value());
-  out.put(static_cast<std::uint64_t>(recent.size()));
-  for (const Row& row : recent) {
-    out.put(row.action.value());
-    out.put(row.observation.value());
-  }
+  out.put(first.observation.value());
+  out.put_all(first.likelihoods);
+  window.save(out);
   out.put_all(belief);
   out.put_all(watch.belief);
   out.put(watch.before.value());
@@ -34,6 +29,8 @@ LiveUnit LiveUnit::loaded(ByteReader& in, int num_states) {
   LiveUnit unit;
   unit.name = in.get_text();
   unit.run = in.get<std::uint64_t>();
+  unit.draws = in.get<std::uint64_t>();
+  unit.end = in.get<std::uint64_t>();
   for (std::int64_t* number :
        {&unit.runs, &unit.step, &unit.plan, &unit.rows, &unit.missing, &unit.impossible}) {
     *number = in.get_integer(-1, kMost);
@@ -43,18 +40,11 @@ LiveUnit LiveUnit::loaded(ByteReader& in, int num_states) {
   unit.choice.propensity = in.get<double>();
   unit.reward = in.get<double>();
   unit.content = in.get<std::uint64_t>();
-  unit.first = Observation{in.get<std::int32_t>()};
-  for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-    const Action action{in.get<std::int32_t>()};
-    unit.recent.push_back({action, Observation{in.get<std::int32_t>()}});
-  }
-  unit.belief = in.get_all<double>();
-  if (!unit.belief.empty()) {
-    OAS_REQUIRE(unit.belief.size() == static_cast<std::size_t>(num_states),
-                "saved bytes are damaged: a belief of {} states", unit.belief.size());
-    check_simplex(unit.belief, "belief");
-  }
-  unit.watch.belief = in.get_all<double>();
+  unit.first.observation = Observation{in.get<std::int32_t>()};
+  unit.first.likelihoods = in.get_all<double>();
+  unit.window = BeliefWindow::loaded(in, num_states);
+  unit.belief = loaded_belief(in, num_states);
+  unit.watch.belief = loaded_belief(in, num_states);
   unit.watch.before = Observation{in.get<std::int32_t>()};
   unit.watch_plan = in.get_integer(-1, kMost);
   return unit;
@@ -67,26 +57,21 @@ LivePolicy::LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan pl
       filter_(sensors.with_transition(plan_.transition)),
       rewards_(sensors.with_transition(plan_.transition).expected_reward()) {}
 
-void filter_recent(const LiveUnit& unit, BeliefFilter& filter) {
-  filter.reset();
-  if (unit.recent.size() == LiveUnit::kHistory) {
-    filter.reset(Belief::uniform(static_cast<int>(filter.belief().size())));
-  } else if (unit.first != kMissing) {
-    filter.begin(unit.first);
-  }
-  for (const LiveUnit::Row& row : unit.recent) filter.update(row.action, row.observation);
-}
-
 std::vector<double> LivePolicy::belief_of(const LiveUnit& unit) {
-  filter_recent(unit, filter_);
-  return {filter_.belief().begin(), filter_.belief().end()};
+  unit.window.bring(filter_, unit.first);
+  return filter_.copied();
 }
 
-LivePolicy::Moved LivePolicy::moved(std::span<const double> belief, Action action,
-                                    Observation observation) {
-  filter_.reset(Belief(std::vector<double>(belief.begin(), belief.end())));
-  const double probability = filter_.update(action, observation);
-  return {{filter_.belief().begin(), filter_.belief().end()}, probability};
+void LivePolicy::take_over(LiveUnit& unit) {
+  unit.window.renew(filter_, unit.first);
+  unit.belief = filter_.copied();
+  unit.plan = plan_.number;
+}
+
+LivePolicy::Moved LivePolicy::moved(std::span<const double> belief, const SeenRow& row) {
+  filter_.reset(belief);
+  const double probability = filter_.update(row);
+  return {filter_.copied(), probability};
 }
 
 double LivePolicy::expected_reward(std::span<const double> belief, Action action) const {

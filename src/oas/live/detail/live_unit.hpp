@@ -1,15 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "oas/belief/filter.hpp"
 #include "oas/core/bytes.hpp"
+#include "oas/live/detail/belief_window.hpp"
 #include "oas/live/detail/live_detector.hpp"
 #include "oas/live/detail/live_plan.hpp"
 #include "oas/model/trajectory.hpp"
@@ -19,26 +18,22 @@ namespace oas::detail {
 
 /// What is known of one unit: where its run stands, and what is believed about it.
 struct LiveUnit {
-  /// Rows kept for a new belief under a new plan: its error falls geometrically with their number.
-  static constexpr std::size_t kHistory = 512;
-  struct Row {
-    Action action;
-    Observation observation;
-  };
-
   std::string name;
   std::uint64_t run = 0;  ///< number of its run among all
+  std::uint64_t draws =
+      0;  ///< enters its draws: other ones than those of a namesake that was forgotten
   std::int64_t runs = 0;  ///< that it has begun
   bool ended = false;     ///< its run has, and no other has begun
+  std::uint64_t end = 0;  ///< number of that end among all
   std::int64_t step = 0;  ///< the next to be acted and observed; -1: a first reading is due
   bool acted = false;     ///< `choice` is the action of `step`
   Choice choice;
-  double reward = 0.0;           ///< that is expected of it, as it was told
-  std::uint64_t content = 0;     ///< of the last row; see content_of
-  bool has_row = false;          ///< there is a last row, of step - 1
-  Observation first = kMissing;  ///< its first reading
-  std::deque<Row> recent;
-  std::int64_t plan = -1;  ///< under which `belief` is; -1: none
+  double reward = 0.0;        ///< that is expected of it, as it was told
+  std::uint64_t content = 0;  ///< of the last row; see content_of
+  bool has_row = false;       ///< there is a last row, of step - 1
+  SeenRow first;              ///< its first reading
+  BeliefWindow window;        ///< of units that teach; for beliefs under new plans
+  std::int64_t plan = -1;     ///< under which `belief` is; -1: none
   std::vector<double> belief;
   LiveDetector::Watch watch;
   std::int64_t watch_plan = -1;  ///< whose estimate the watch is under; -1: none
@@ -51,9 +46,6 @@ struct LiveUnit {
   [[nodiscard]] static LiveUnit loaded(ByteReader& in, int num_states);
 };
 
-/// Brings a filter to where the recent rows of a unit lead.
-void filter_recent(const LiveUnit& unit, BeliefFilter& filter);
-
 /// How units are played under one plan. Work space inside: one call at a time.
 class LivePolicy {
  public:
@@ -62,13 +54,15 @@ class LivePolicy {
 
   [[nodiscard]] const LivePlan& plan() const { return plan_; }
 
-  /// The belief that the recent rows of a unit give.
+  /// The belief of a unit that was played under another plan before, or under none.
   [[nodiscard]] std::vector<double> belief_of(const LiveUnit& unit);
+  /// The unit has that belief from now on, and is played under this plan.
+  void take_over(LiveUnit& unit);
   struct Moved {
     std::vector<double> belief;
-    double probability = 1.0;  ///< of the observation
+    double probability = 1.0;  ///< of what was seen, up to the factor of likelihoods
   };
-  [[nodiscard]] Moved moved(std::span<const double> belief, Action action, Observation observation);
+  [[nodiscard]] Moved moved(std::span<const double> belief, const SeenRow& row);
   [[nodiscard]] int greedy(std::span<const double> belief) { return look_ahead_.greedy(belief); }
   /// g(b, a)
   [[nodiscard]] double expected_reward(std::span<const double> belief, Action action) const;
@@ -78,7 +72,7 @@ class LivePolicy {
   LivePlan plan_;
   double floor_;
   LookAhead look_ahead_;
-  BeliefFilter filter_;
+  RowFilter filter_;
   Matrix rewards_;  // A×S
 };
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 
+#include "oas/core/contracts.hpp"
 #include "oas/core/number_text.hpp"
 #include "oas/logs/csv_cell.hpp"
 
@@ -19,24 +21,47 @@ bool is_row(const JournalRecord& record) {
 
 }  // namespace
 
-JournalText::JournalText(const std::string& folder)
-    : reader_(folder), propensities_(all_have_propensities(folder)) {
+JournalText::JournalText(const std::string& folder) : reader_(folder) {
+  survey(folder);
   write_header();
 }
 
-bool JournalText::all_have_propensities(const std::string& folder) const {
+void JournalText::survey(const std::string& folder) {
   JournalReader reader(folder);
+  bool others = false;
   for (JournalRecord record; reader.next(record);) {
-    if (is_row(record) && record.row.action >= 0 && !record.row.propensity) return false;
+    if (!is_row(record)) continue;
+    const JournalRow& row = record.row;
+    if (row.action >= 0 && !row.propensity) propensities_ = false;
+    if (!row.likelihoods.empty()) likelihoods_ = true;
+    if (row.observation != kMissing || !row.reading.empty()) others = true;
+    OAS_REQUIRE(!likelihoods_ || !others,
+                "{}: some rows of the journal bring likelihoods and others observations; a log has "
+                "one of them",
+                folder);
   }
-  return true;
+}
+
+// Cells between commas: one, or one for each of several numbers.
+std::string JournalText::names_of_seen() const {
+  const JournalHeader& header = reader_.header();
+  const int count = likelihoods_ ? header.num_states : header.dimension;
+  if (!likelihoods_ && count <= 1) return "observation";
+  std::string names;
+  for (int i = 1; i <= count; ++i) {
+    names +=
+        fmt::format("{}{}_{}", i > 1 ? "," : "", likelihoods_ ? "likelihood" : "observation", i);
+  }
+  return names;
 }
 
 void JournalText::write_header() {
   const JournalHeader& header = reader_.header();
   text_ += fmt::format("# oas-log/1 timing={}{}\n", header.after ? "after" : "before",
                        header.reading_first ? " rows=reading-first" : "");
-  text_ += header.reading_first ? "run,observation,action" : "run,action,observation";
+  const std::string seen = names_of_seen();
+  text_ += header.reading_first ? fmt::format("run,{},action", seen)
+                                : fmt::format("run,action,{}", seen);
   text_ += propensities_ ? ",propensity\n" : "\n";
 }
 
@@ -78,7 +103,18 @@ void JournalText::begin(const JournalRecord& record) {
 }
 
 std::string JournalText::cells_of(const JournalRow& row) const {
-  return row.observation == kMissing ? "" : std::to_string(row.observation.value());
+  const auto count = static_cast<std::size_t>(likelihoods_ ? reader_.header().num_states
+                                                           : reader_.header().dimension);
+  if (count == 0) return row.observation == kMissing ? "" : std::to_string(row.observation.value());
+  const std::vector<double>& numbers = likelihoods_ ? row.likelihoods : row.reading;
+  std::string cells(count - 1, ',');
+  if (numbers.empty()) return cells;
+  cells.clear();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) cells += ',';
+    if (!std::isnan(numbers[i])) cells += fmt::format("{}", numbers[i]);
+  }
+  return cells;
 }
 
 void JournalText::write_row(Run& run, const JournalRow& row) {

@@ -242,8 +242,8 @@
     $("entry-chart").replaceChildren(plot({x: rows, lines: [{y: value}], band: {low, high},
       low: Math.max(0, bottom), high: Math.min(1, top), label: "steps"}));
     $("entry-caption").textContent = "Under “" + estimate.actions[action] + "” from “"
-      + estimate.states[from] + "” to “" + estimate.states[to] + "”: the estimate at each plan "
-      + "since the server was started, with its 95 % interval.";
+      + estimate.states[from] + "” to “" + estimate.states[to] + "”: the estimate at each plan, "
+      + "with its 95 % interval.";
     showGain();
   }
 
@@ -265,8 +265,7 @@
     $("gain-chart").replaceChildren(plot({x: history.rows, low, high, label: "steps", lines,
       band: optimistic ? {low: history.gain, high: bound} : null}));
     $("gain-caption").textContent = "Expected gain of each plan"
-      + (optimistic ? " (line) and its optimistic bound (dashed)" : "")
-      + ", since the server was started.";
+      + (optimistic ? " (line) and its optimistic bound (dashed)." : ".");
   }
 
   function showActions() {
