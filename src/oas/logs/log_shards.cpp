@@ -113,6 +113,12 @@ std::vector<std::string> files_of_folder(const std::string& folder) {
   }
   std::sort(files.begin(), files.end());
   OAS_REQUIRE(!files.empty(), "{}: is a folder without logs (.csv, .csv.gz, .csv.zst)", folder);
+  for (const std::string& file : files) {
+    OAS_REQUIRE(!is_shard_name(fs::path(file).filename().string()),
+                "{}: is unfinished: {} is there, but no oas-shards.json, which is written last; "
+                "simulate it again, or name the files that are to be read",
+                folder, fs::path(file).filename().string());
+  }
   return files;
 }
 

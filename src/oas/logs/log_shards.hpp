@@ -48,7 +48,8 @@ void make_shard_folder(const std::string& folder);
 /// .tsv, .txt, plain or .gz, .zst), by name; of a pattern (*, ?, [) that is no file itself, those
 /// that fit, by name; else the name itself. Throws InvalidArgument where nothing is found, and
 /// naming a listed shard that is of another size, or missing although the folder or pattern stands
-/// for it; or a file named like a shard that the list beside it does not know.
+/// for it; a file named like a shard that the list beside it does not know; and a folder with such
+/// files and no list, which is unfinished.
 [[nodiscard]] std::vector<std::string> log_files(std::span<const std::string> names);
 
 /// What the list in a file's folder says about it; none: there is no list, or the file is not in
