@@ -122,6 +122,14 @@ TEST_F(Shards, WhatAnEarlierSimulationHasLeftIsNoPartOfTheLog) {
   EXPECT_THAT(log_files({{left}}), ElementsAre(left));
 }
 
+TEST_F(Shards, AFolderWhoseSimulationDidNotEndIsNoLog) {
+  const std::string first = write(shard_name(0), "rows");
+  EXPECT_THAT([&] { static_cast<void>(log_files({{folder()}})); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("is unfinished: shard-00000.csv.zst is")));
+  EXPECT_THAT(log_files({{first}}), ElementsAre(first));
+  EXPECT_THAT(log_files({{path_of("*")}}), ElementsAre(first));
+}
+
 TEST_F(Shards, AFolderThatIsWrittenAnewKeepsNothingOfTheShardsBefore) {
   for (const int shard : {0, 3, 123456}) write(shard_name(shard), "old");
   write("c.csv", "somebody's own");
