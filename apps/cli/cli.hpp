@@ -117,9 +117,10 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A progress bar on standard error, shown only on a terminal, only when not quiet, and only for
-/// work that takes longer than a second. It is drawn several times a second by a thread of its own,
-/// however long the work says nothing. Nothing else may be printed while it lives.
+/// A progress bar on standard error, shown only on a terminal (under mpirun: by rank 0 on the one
+/// that mpirun has), only when not quiet, and only for work that takes longer than a second. It is
+/// drawn several times a second by a thread of its own, however long the work says nothing. Nothing
+/// else may be printed while it lives.
 class Progress {
  public:
   /// `total` 0: unknown, shows the count only.

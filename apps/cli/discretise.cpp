@@ -166,7 +166,7 @@ void add_discretise(CLI::App& app) {
   add_input(*verb, "--use", options->use,
             "Take the split points from this file, written by an earlier call", options->common);
   add_logs(*verb, "--log", options->logs,
-           "Log with real-valued observations; again for each file over which its units go on",
+           "Log with real-valued observations: a file, folder or pattern; may be given again",
            options->common)
       ->allow_extra_args(false);
   add_log_options(*verb, false, options->rows, options->common);

@@ -70,8 +70,8 @@ void add_filter(CLI::App& app) {
                             options->common, [options] { run_filter(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name, with transition",
                      options->common);
-  add_logs(*verb, "LOG", options->logs,
-           "Log file, - is standard input; or files over which its units go on", options->common)
+  add_logs(*verb, "LOG", options->logs, "Log: files, folders and patterns; - is standard input",
+           options->common)
       ->required();
   add_log_options(*verb, true, options->rows, options->common);
   add_output(*verb, "-o,--output", options->output,

@@ -259,8 +259,8 @@ void add_forecast(CLI::App& app) {
                      "Model or estimate with transition; draws of an estimate by gibbs give error "
                      "bars",
                      options->common);
-  add_logs(*verb, "LOG", options->logs,
-           "Log file, - is standard input; or files over which its units go on", options->common)
+  add_logs(*verb, "LOG", options->logs, "Log: files, folders and patterns; - is standard input",
+           options->common)
       ->required();
   verb->add_option("--actions", options->schedule,
                    "Actions to come, in this order and then again: run or run,run,service")

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,6 +30,20 @@ constexpr std::int64_t kUncounted = -1;
 void draw_text(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+// Under mpirun standard error is a pipe to it, and what it gets it shows on its own.
+bool launcher_has_terminal() {
+  const std::string shown = fmt::format("/proc/{}/fd/2", getppid());
+  const int descriptor = open(shown.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool terminal = isatty(descriptor) != 0;
+  close(descriptor);
+  return terminal;
+}
+
+bool on_terminal() {
+  return isatty(STDERR_FILENO) != 0 || (leads_ranks() && launcher_has_terminal());
 }
 
 }  // namespace
@@ -96,7 +111,7 @@ struct Progress::Line {
 };
 
 Progress::Progress(const Common& common, std::string what, std::int64_t total) {
-  if (common.quiet || captured_output() != nullptr || isatty(STDERR_FILENO) == 0) return;
+  if (common.quiet || only_helps() || captured_output() != nullptr || !on_terminal()) return;
   try {
     line_ = std::make_unique<Line>(std::move(what), total);
   } catch (const std::system_error&) {  // no thread to draw it: the work goes on without

@@ -77,8 +77,7 @@ void add_report(CLI::App& app) {
   add_model_argument(*verb, "MODEL", options->model,
                      "Estimate, or model with transition, as the log is read with",
                      options->common);
-  add_logs(*verb, "LOG", options->logs, "Log file, or files over which its units go on",
-           options->common)
+  add_logs(*verb, "LOG", options->logs, "Log: files, folders and patterns", options->common)
       ->required();
   add_input(*verb, "--plan", options->plan, "Plan to show, as oas plan -o writes it",
             options->common);

@@ -20,7 +20,8 @@ namespace oas::cli {
 
 namespace {
 
-Team* team_of_process = nullptr;
+Team* team_of_process = nullptr;  // that shares the work of the verb
+bool rank_0_of_several = false;
 
 struct Failure {
   std::string text;
@@ -97,6 +98,8 @@ void help(Team& team, const std::function<int()>& run, void (*abort)(int code)) 
 
 Team* current_team() { return team_of_process; }
 
+bool leads_ranks() { return rank_0_of_several; }
+
 bool only_helps() { return team_of_process != nullptr && !team_of_process->leads(); }
 
 int run_reporting(const std::function<int()>& run) {
@@ -109,6 +112,7 @@ int run_in_team(Team& team, int argc, char** argv, void (*abort)(int code)) {
   const auto words = std::span<char* const>(argv, static_cast<std::size_t>(argc)).subspan(1);
   const bool together = works_in_teams(words);
   if (together) team_of_process = &team;
+  rank_0_of_several = team.leads() && team.size() > 1;
   if (team.leads()) {
     return lead(
         team,

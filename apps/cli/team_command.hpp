@@ -17,6 +17,8 @@ namespace oas::cli {
 
 /// The team that verbs share their work with; null: none.
 [[nodiscard]] Team* current_team();
+/// Whether this process is rank 0 of several, which mpirun shows what it prints for.
+[[nodiscard]] bool leads_ranks();
 /// Whether this rank only helps: then a verb prints and writes nothing.
 [[nodiscard]] bool only_helps();
 

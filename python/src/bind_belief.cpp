@@ -54,15 +54,14 @@ Beliefs beliefs_of(const AnyModel& model, const std::vector<std::string>& paths,
                    const LogOptions& options, const RowsRead& progress) {
   OAS_REQUIRE(chain_of(model).has_transition(), "the model has no transition to filter with");
   Beliefs beliefs;
-  for (const OneLog& log : logs_of(paths, options)) {
-    LogReader reader =
-        std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
-    for_each_run(reader, [&](const LoggedRun& run) {
-      check_interrupted();
-      beliefs.add(chain_of(model), run);
-      if (progress) progress(static_cast<std::int64_t>(run.actions.size()));
-    });
-  }
+  const OneLog log = one_log_of(paths, options);
+  LogReader reader =
+      std::visit([&](const auto& any) { return LogReader(log, any, options); }, model);
+  for_each_run(reader, [&](const LoggedRun& run) {
+    check_interrupted();
+    beliefs.add(chain_of(model), run);
+    if (progress) progress(static_cast<std::int64_t>(run.actions.size()));
+  });
   return beliefs;
 }
 

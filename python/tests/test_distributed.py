@@ -2,8 +2,6 @@
 
 import os
 import signal
-import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -111,49 +109,59 @@ def test_times_and_gaps_across_partitions(client):
     assert oas.distributed.estimate(MODEL, parts, "oas-overlap", **settings) == whole
 
 
-class Killer:
-    """Kills a worker while something is done, and says whether it was in time."""
-
-    def __init__(self, client, after):
-        self.client, self.after = client, after
-
-    def __enter__(self):
-        self.done = False
-        self.before = self.client.run(os.getpid)
-        self.thread = threading.Thread(target=self.kill)
-        self.thread.start()
-        return self
-
-    def kill(self):
-        time.sleep(self.after)
-        self.in_time = not self.done
-        os.kill(next(iter(self.before.values())), signal.SIGKILL)
-
-    def __exit__(self, *_):
-        self.done = True
-        self.thread.join()
-        self.client.wait_for_workers(2, timeout=60)
+def kill_a_worker(client):
+    """One that holds rows and results, from one moment to the next."""
+    pid = next(iter(client.run(os.getpid).values()))
+    os.kill(pid, signal.SIGKILL)
 
 
-def slowly(number):
-    time.sleep(0.4)
+@pytest.fixture
+def revived(client):
+    """Whoever comes next finds all workers."""
+    yield
+    client.wait_for_workers(2, timeout=60)
+
+
+def rows_or_death(number, marker):
+    """Rows of a partition. Whoever is the first to make the sixth dies of it."""
+    if number == 5:
+        try:
+            marker.touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+        except FileExistsError:
+            pass
     return rows().iloc[number * 200 : (number + 1) * 200]
 
 
-def test_a_worker_that_dies_changes_no_bit_of_moments(client):
+def test_a_worker_that_dies_changes_no_bit_of_moments(client, revived, tmp_path):
     whole = oas.Evidence(MODEL, "oas-overlap").add(LOG).estimate()
-    parts = dd.from_map(slowly, range(12), meta=rows().iloc[:0])
-    with Killer(client, after=1.5) as killer:
-        found = oas.distributed.estimate(MODEL, parts, "oas-overlap")
-    assert killer.in_time and found == whole
+    marker = tmp_path / "somebody has died"
+    parts = dd.from_map(rows_or_death, range(12), marker=marker, meta=rows().iloc[:0])
+    found = oas.distributed.estimate(MODEL, parts, "oas-overlap")
+    assert marker.exists() and found == whole
 
 
-def test_a_worker_that_dies_changes_no_bit_of_a_likelihood(client):
+def test_a_worker_that_dies_changes_no_bit_of_a_likelihood(client, revived, monkeypatch):
     parts = in_parts(rows(), CUTS["within runs"])
     undisturbed = oas.distributed.estimate(MODEL, parts)
-    with Killer(client, after=0.5) as killer:
-        found = oas.distributed.estimate(MODEL, parts)
-    assert killer.in_time and found == undisturbed
+    climb = oas._oas._estimate_by_passes
+    passes = 0
+
+    def climb_with_a_death(*arguments):
+        *given, one_pass = arguments
+
+        def counted(request):
+            nonlocal passes
+            passes += 1
+            if passes == 3:  # rows that it holds are needed again
+                kill_a_worker(client)
+            return one_pass(request)
+
+        return climb(*given, counted)
+
+    monkeypatch.setattr(oas._oas, "_estimate_by_passes", climb_with_a_death)
+    found = oas.distributed.estimate(MODEL, parts)
+    assert passes > 3 and found == undisturbed
 
 
 STUDY = """
@@ -173,12 +181,20 @@ pairs = 1000
 """
 
 
-def test_studies_store_the_same_rows(client, tmp_path):
+def test_studies_store_the_same_rows(client, revived, tmp_path, monkeypatch):
     file = tmp_path / "tiny.toml"
     file.write_text(STUDY)
     oas.study.run(file, tmp_path / "here")
-    with Killer(client, after=0.1):
-        told = oas.distributed.study(file, tmp_path / "there", client=client)
+    in_order = distributed.as_completed
+
+    def after_a_death(futures):
+        for number, future in enumerate(in_order(futures)):
+            if number == 1:
+                kill_a_worker(client)
+            yield future
+
+    monkeypatch.setattr(distributed, "as_completed", after_a_death)
+    told = oas.distributed.study(file, tmp_path / "there", client=client)
     assert "6 tasks finished, 0 were there before" in told
     for name in ("estimation.csv",):
         assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()

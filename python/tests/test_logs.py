@@ -97,6 +97,30 @@ def test_files_are_the_same_rows(tmp_path):
     np.testing.assert_array_equal(again.states, LOG.states)
 
 
+def test_a_folder_of_files_without_units(tmp_path):
+    """Each file is a run, and a unit of that name."""
+    (tmp_path / "pumps").mkdir()
+    table = frame().drop(columns="run")
+    for number, name in enumerate("cab"):
+        rows = table.iloc[200 * number : 200 * (number + 1)]
+        rows.to_csv(tmp_path / "pumps" / f"{name}.csv", index=False)
+    names = [str(tmp_path / "pumps" / f"{name}.csv") for name in "abc"]
+    beliefs = oas.filter(MODEL, tmp_path / "pumps")
+    assert beliefs.run_names == names
+    assert beliefs == oas.filter(MODEL, names)
+    assert oas.estimate(MODEL, tmp_path / "pumps", "oas") == oas.estimate(MODEL, names, "oas")
+
+
+def test_a_folder_of_likelihoods(tmp_path):
+    table = frame().drop(columns=["run", "observation"])
+    for state in range(MODEL.num_states):
+        table[f"likelihood_{state + 1}"] = 1.0 + state
+    (tmp_path / "parts").mkdir()
+    table.to_csv(tmp_path / "parts" / "a.csv", index=False)
+    one = oas.filter(MODEL, tmp_path / "parts" / "a.csv")
+    assert (one.belief == oas.filter(MODEL, tmp_path / "parts").belief).all()
+
+
 def test_interleaved_runs_are_sorted_apart():
     table = frame().assign(step=np.tile(np.arange(200), 3)).sort_values(["step", "run"])
     columns = {part: part for part in ("run", "action", "observation")}

@@ -3,6 +3,7 @@ a file fails."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import OAS, CliCase
+from support import OAS, CliCase, watch
 
 MPIRUN = os.environ.get("OAS_MPIRUN")
 ENVIRONMENT = {
@@ -62,7 +63,32 @@ class MpiCase(CliCase):
     def simulate(self, *arguments):
         self.good("simulate", "machine-maintenance", "--seed", 5, *arguments)
 
-    def expect_same(self, *arguments, ranks=(1, 2, 3, 5)):
+    def start(self, ranks, *arguments):
+        return subprocess.Popen(command(ranks, *arguments), cwd=self.folder, env=ENVIRONMENT,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def wait_for(self, job, condition):
+        """Until that is so; where the job ends before, the test had too little to do."""
+        while not condition():
+            self.assertIsNone(job.poll(), "it was over too early")
+            time.sleep(0.01)
+
+    @staticmethod
+    def processes_of(parent):
+        """Children of mpirun, in the order of their ranks."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if int((process / "stat").read_text().rpartition(")")[2].split()[1]) != parent:
+                    continue
+                for variable in (process / "environ").read_text().split("\0"):
+                    if variable.startswith("OMPI_COMM_WORLD_RANK="):
+                        found.append((int(variable.partition("=")[2]), int(process.name)))
+            except OSError:  # it has ended
+                pass
+        return [pid for _, pid in sorted(found)]
+
+    def expect_same(self, *arguments, ranks=(1, 2, 3, 5, 8)):
         """An estimate that is the same with and without MPI; returns what rank 0 said."""
         self.good("estimate", "machine-maintenance", *arguments, "-o", "alone.json")
         for number in ranks:
@@ -89,7 +115,7 @@ class Estimates(MpiCase):
 
     def test_a_likelihood_over_several_windows(self):
         self.simulate("--runs", 2, "--steps", 600_000, "-o", "logs/", "--shards", 2)
-        self.expect_same("logs", ranks=(2, 5))
+        self.expect_same("logs", ranks=(2, 5, 8))
 
     def test_one_file_is_enough(self):
         self.simulate("--steps", 20_000, "-o", "log.csv")
@@ -101,10 +127,21 @@ class Estimates(MpiCase):
         for method in ("block-bootstrap", "parametric-bootstrap"):
             with self.subTest(method):
                 self.expect_same("logs", "--estimator", "oas-overlap", "--error-bars", method,
-                                 "--resamples", 20, "--actions-ignore-observations", ranks=(3,))
-        said = self.expect_same("logs", "--error-bars", "block-bootstrap", "--resamples", 20,
-                                ranks=(3,))
-        self.assertIn("oas: a bootstrap of a likelihood runs on rank 0 alone", said)
+                                 "--resamples", 20, "--actions-ignore-observations", ranks=(3, 8))
+                said = self.expect_same("logs", "--error-bars", method, "--resamples", 20,
+                                        ranks=(2, 5))
+                self.assertIn("oas: a bootstrap of a likelihood keeps all rows", said)
+
+    def test_a_bootstrap_that_cannot_be_ends_on_all_ranks(self):
+        self.write("few.csv", "action,observation,propensity\n" + "0,0,0.5\n" * 500)
+        for method in ("block-bootstrap", "parametric-bootstrap"):
+            arguments = ("estimate", "machine-maintenance", "few.csv", "--error-bars", method)
+            alone = self.oas(*arguments)
+            together = self.ranks(3, *arguments)
+            self.assertEqual(together.returncode, alone.returncode, together.stderr)
+            self.assertEqual(together.stdout, alone.stdout)
+            for line in alone.stderr.splitlines():
+                self.assertIn(line, together.stderr)
 
     def test_what_only_rank_0_can_do_it_says(self):
         self.shards()
@@ -130,6 +167,71 @@ class Estimates(MpiCase):
         self.bad_ranks(3, "estimate", "machine-maintenance", "logs/*.zst", "gone.csv",
                        says="gone.csv: ")
 
+    def test_a_shard_without_rows_among_others(self):
+        """As without MPI, and by the rank that has it."""
+        self.shards()
+        self.write("empty.csv", "run,action,observation,propensity\n")
+        files = [*(f"logs/shard-{i:05}.csv.zst" for i in range(3)), "empty.csv",
+                 *(f"logs/shard-{i:05}.csv.zst" for i in range(3, 7))]
+        for estimator in ("oas-overlap", "oas-ml"):
+            arguments = ("estimate", "machine-maintenance", *files, "--estimator", estimator)
+            said = self.bad(*arguments, says=["empty.csv: no rows"]).strip()
+            for ranks in (2, 8, 11):
+                self.bad_ranks(ranks, *arguments, says=said)
+
+    def test_a_shard_that_one_rank_cannot_read(self):
+        """What is wrong with the disk of one machine is told with the machine."""
+        self.shards()
+        for shard in range(7):
+            self.good("simulate", "machine-maintenance", "--steps", 100, "-o", f"{shard}.csv")
+        (self.folder / "5.csv").unlink()
+        (self.folder / "5.csv").symlink_to("/proc/self/mem")  # opens, but cannot be read at 0
+        for estimator in ("oas-overlap", "oas-ml"):
+            for ranks in (2, 8):
+                self.bad_ranks(ranks, "estimate", "machine-maintenance", "?.csv", "--estimator",
+                               estimator, code=1, says="5.csv: read failed: Input/output error")
+
+    def test_a_shard_that_is_another_one_on_one_machine(self):
+        """Rank 1 works in a folder where one shard has other bytes of the same number."""
+        self.shards()
+        shutil.copytree(self.folder / "logs", self.folder / "elsewhere" / "logs")
+        path = self.folder / "elsewhere" / "logs" / "shard-00003.csv.zst"
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        script = self.write("run.sh", f"""
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && cd elsewhere
+exec {OAS} estimate machine-maintenance logs --estimator oas-overlap -o out.json
+""")
+        result = subprocess.run([MPIRUN, "-n", "3", "bash", script], cwd=self.folder, text=True,
+                                capture_output=True, check=False, env=ENVIRONMENT, timeout=120)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertRegex(result.stderr, r"oas: logs/shard-00003.csv.zst:.* \(found by rank 1 on ")
+
+    def test_a_rank_that_is_killed_ends_the_job_and_leaves_nothing(self):
+        self.good("problem", "random", "--states", 12, "--actions", 2, "--observations", 12, "-o",
+                  "model.json")
+        self.good("simulate", "model.json", "--policy", "uniform", "--runs", 3, "--steps", 530_000,
+                  "--shards", 3, "-o", "logs/")
+        before = sorted(os.listdir(self.folder))
+        for victim in (0, 2):
+            job = self.start(3, "estimate", "model.json", "logs", "--estimator", "em", "-o",
+                             "out.json")
+            self.wait_for(job, lambda: self.seconds_of(job, victim) > 1.0)  # it is in the passes
+            os.kill(self.processes_of(job.pid)[victim], signal.SIGKILL)
+            self.assertEqual(job.wait(60), 128 + signal.SIGKILL)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def seconds_of(self, job, rank):
+        """Processor time that a rank has used."""
+        ranks = self.processes_of(job.pid)
+        if rank >= len(ranks):
+            return 0.0
+        try:
+            stat = Path(f"/proc/{ranks[rank]}/stat").read_text()
+        except OSError:
+            return 0.0
+        return sum(map(int, stat.rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def test_a_damaged_shard_is_named(self):
         self.shards()
         path = self.folder / "logs" / "shard-00005.csv.zst"
@@ -143,14 +245,42 @@ class Estimates(MpiCase):
         self.bad_ranks(3, "estimate", "machine-maintenance", "logs",
                        says="shard-00005.csv.zst: is listed")
 
-    def test_no_rank_holds_more_than_its_share(self):
-        """Rows of 41 bytes, 1,060,000 of them: two ranks need 20 MB less each than one."""
+class Memory(MpiCase):
+    def simulate_readings(self, shards):
+        """Of 530,000 rows each, a little more than a window, which are 41 bytes in memory."""
         self.write_model("model.json", {
             "format": "oas-model/1", "timing": "before", "states": 2, "actions": 1,
             "observations": {"dimension": 1}, "transition": [[[0.9, 0.1], [0.2, 0.8]]],
             "density": [[{"kind": "gaussian", "mean": mean, "sd": 1} for mean in (0, 3)]]})
-        self.good("simulate", "model.json", "--runs", 2, "--steps", 530_000, "--policy", "uniform",
-                  "-o", "logs/", "--shards", 2)
+        self.good("simulate", "model.json", "--runs", shards, "--steps", 530_000, "--policy",
+                  "uniform", "-o", "logs/", "--shards", shards)
+
+    def test_ranks_need_less_memory_than_the_log_takes(self):
+        self.simulate_readings(8)
+        self.good("estimate", "model.json", "logs", "-o", "alone.json")
+        limit = 120_000_000
+        self.assertLess(limit, 8 * 530_000 * 41)
+        self.write("limited.py", f"""
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_DATA, ({limit}, {limit}))
+os.execv(sys.argv[1], sys.argv[1:])
+""")
+
+        def limited(ranks):
+            return subprocess.run(
+                [MPIRUN, "-n", str(ranks), sys.executable, "limited.py", OAS, "estimate",
+                 "model.json", "logs", "--threads", "1", "-o", "ranks.json"], text=True,
+                cwd=self.folder, capture_output=True, check=False, env=ENVIRONMENT)
+        together = limited(8)
+        self.assertEqual(together.returncode, 0, together.stderr)
+        self.assertEqual(self.read("ranks.json"), self.read("alone.json"))
+        alone = limited(1)
+        self.assertEqual(alone.returncode, 1)
+        self.assertIn("oas: there is not enough memory for this", alone.stderr)
+
+    def test_no_rank_holds_more_than_its_share(self):
+        """Rows of 41 bytes, 1,060,000 of them: two ranks need 20 MB less each than one."""
+        self.simulate_readings(2)
         self.write("measure.py", """
 import os, resource, subprocess, sys
 code = subprocess.run(sys.argv[1:]).returncode
@@ -183,34 +313,13 @@ class Studies(MpiCase):
                                  self.read("alone/learning.csv"))
 
     def kill_in_the_middle(self, victim, folder):
-        job = subprocess.Popen(command(3, "study", "run", "little.toml", "-o", folder),
-                               cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+        job = self.start(3, "study", "run", "little.toml", "-o", folder)
         store = self.folder / folder / "results.sqlite-wal"
-        end = time.monotonic() + 60
-        while time.monotonic() < end and job.poll() is None:
-            if store.exists() and store.stat().st_size > 100_000:
-                break
-            time.sleep(0.01)
+        self.wait_for(job, lambda: store.exists() and store.stat().st_size > 100_000)
         ranks = self.processes_of(job.pid)
         self.assertEqual(len(ranks), 3, "the study was over too early")
         os.kill(ranks[0 if victim == "rank 0" else -1], signal.SIGKILL)
         self.assertNotEqual(job.wait(60), 0)
-
-    @staticmethod
-    def processes_of(parent):
-        """Children of mpirun, in the order of their ranks."""
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if int((process / "stat").read_text().rpartition(")")[2].split()[1]) != parent:
-                    continue
-                for variable in (process / "environ").read_text().split("\0"):
-                    if variable.startswith("OMPI_COMM_WORLD_RANK="):
-                        found.append((int(variable.partition("=")[2]), int(process.name)))
-            except OSError:  # it has ended
-                pass
-        return [pid for _, pid in sorted(found)]
 
     def test_a_bad_study_is_reported_once(self):
         self.write("bad.toml", "name = 3\n")
@@ -260,6 +369,16 @@ class TheRest(MpiCase):
         result = self.good_ranks(3, "check", "machine-maintenance")
         self.assertEqual(result.stdout, self.good("check", "machine-maintenance"))
         self.assertIn("rank 0 alone", result.stderr)
+
+    def test_rank_0_shows_how_far_it_is(self):
+        """On the terminal that mpirun has; mpirun gives its ranks none."""
+        for words in (("learn", "pest-control", "--agent", "uniform", "--steps", 1_000_000_000,
+                       "--runs", 2, "--checkpoints", 1, "--oracle-gap", 1e-2),):
+            shown, _, _ = watch(command(2, *words), self.folder, 100, until="learning [",
+                                environment=ENVIRONMENT)
+            self.assertIn("learning [", shown)
+        quiet = self.good_ranks(2, "check", "machine-maintenance")
+        self.assertNotIn("\r", quiet.stderr)
 
     def test_wrong_usage_is_reported_once(self):
         self.bad_ranks(3, "estimate", "machine-maintenance", says="LOG")

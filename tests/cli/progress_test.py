@@ -1,13 +1,8 @@
 """What a person at a terminal sees while `oas` works: never more than two seconds of nothing."""
 
-import os
-import pty
-import select
-import subprocess
-import time
 import unittest
 
-from support import OAS, CliCase
+from support import OAS, CliCase, watch
 
 LONGEST = 2.0  # seconds of silence
 WATCHED = 5.0  # seconds; the work takes longer on any machine, and is then ended
@@ -15,30 +10,7 @@ WATCHED = 5.0  # seconds; the work takes longer on any machine, and is then ende
 
 class Progress(CliCase):
     def watch(self, *arguments, seconds=None):
-        """Runs with a terminal as standard error, for so long at most; returns what was shown and
-        the longest silence"""
-        ours, theirs = pty.openpty()
-        shown = b""
-        silence = 0.0
-        started = last = time.monotonic()
-        with subprocess.Popen([OAS, *map(str, arguments)], cwd=self.folder, stderr=theirs,
-                              stdout=subprocess.DEVNULL) as process:
-            os.close(theirs)
-            while seconds is None or time.monotonic() - started < seconds:
-                ready, _, _ = select.select([ours], [], [], 0.05)
-                silence = max(silence, time.monotonic() - last)
-                if not ready:
-                    continue
-                try:
-                    data = os.read(ours, 65536)
-                except OSError:  # the other end is closed
-                    break
-                shown += data
-                last = time.monotonic()
-            ended = process.poll() is not None or seconds is None
-            process.kill()
-        os.close(ours)
-        return shown.decode(), silence, ended
+        return watch([OAS, *map(str, arguments)], self.folder, seconds)
 
     def assert_lively(self, what, *arguments):
         shown, silence, ended = self.watch(*arguments, seconds=WATCHED)

@@ -2,12 +2,44 @@
 
 import json
 import os
+import pty
+import select
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 OAS = os.environ["OAS_BINARY"]
+
+
+def watch(command, folder, seconds=None, until=None, environment=None):
+    """Runs with a terminal as standard error, for so long at most, and until that is shown; returns
+    what was shown, the longest silence, and whether the command ended by itself"""
+    ours, theirs = pty.openpty()
+    shown = b""
+    silence = 0.0
+    started = last = time.monotonic()
+    with subprocess.Popen(command, cwd=folder, stderr=theirs, stdout=subprocess.DEVNULL,
+                          env=environment) as process:
+        os.close(theirs)
+        while seconds is None or time.monotonic() - started < seconds:
+            ready, _, _ = select.select([ours], [], [], 0.05)
+            silence = max(silence, time.monotonic() - last)
+            if not ready:
+                continue
+            try:
+                data = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            shown += data
+            last = time.monotonic()
+            if until is not None and until in shown.decode(errors="replace"):
+                break
+        ended = process.poll() is not None or seconds is None
+        process.terminate()
+    os.close(ours)
+    return shown.decode(), silence, ended
 
 
 class CliCase(unittest.TestCase):

@@ -160,7 +160,7 @@ TEST_P(TeamEstimate, IsThatOfOneProcess) {
       const auto runs = simulated(model, {900, 1, 40, 5, 2, 330, 17, 64});
       for (const std::size_t runs_of_part : {0, 1, 3}) {
         const auto expected = alone(empty, runs, runs_of_part, {});
-        for (const int ranks : {1, 2, 3, 5, 11}) {
+        for (const int ranks : {1, 2, 3, 5, 8, 11}) {
           EXPECT_EQ(together(ranks, empty, runs, runs_of_part, {}), expected)
               << ranks << " ranks, " << runs_of_part << " runs a part";
         }

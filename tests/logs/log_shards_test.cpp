@@ -87,6 +87,70 @@ TEST_F(Shards, MissingAndCutFilesAreNamed) {
               ThrowsMessage<InvalidArgument>(HasSubstr("a.csv: is listed")));
 }
 
+// By a pattern as by the folder: what the list says must be there is there.
+TEST_F(Shards, APatternStandsForListedFilesThatAreMissingToo) {
+  write_list();
+  const std::string pattern = path_of("?.csv");
+  EXPECT_THAT(log_files({{pattern}}), ElementsAre(path_of("a.csv"), path_of("b.csv")));
+  write("a.csv", "bytes of a");
+  EXPECT_THAT([&] { static_cast<void>(log_files({{pattern}})); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("a.csv: has 10 bytes, but 11")));
+  EXPECT_THAT([&] { static_cast<void>(log_files({{path_of("a.csv")}})); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("a.csv: has 10 bytes, but 11")));
+  std::filesystem::remove(path_of("a.csv"));
+  EXPECT_THAT([&] { static_cast<void>(log_files({{pattern}})); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("a.csv: is listed")));
+  EXPECT_THAT(log_files({{path_of("b*.csv")}}), ElementsAre(path_of("b.csv")));
+}
+
+TEST_F(Shards, WhatAnEarlierSimulationHasLeftIsNoPartOfTheLog) {
+  write_list();
+  const std::string left = write(shard_name(7), "old rows");
+  const std::string other = write("c.csv", "somebody's own");
+  const auto refused = [&](const std::string& name) {
+    EXPECT_THAT([&] { static_cast<void>(log_files({{name}})); },
+                ThrowsMessage<InvalidArgument>(
+                    HasSubstr("shard-00007.csv.zst: is not in the oas-shards.json beside it")))
+        << name;
+  };
+  refused(left);
+  refused(path_of("*.zst"));
+  refused(path_of("*"));
+  EXPECT_THAT(log_files({{other}}), ElementsAre(other));
+  EXPECT_THAT(log_files({{folder()}}), ElementsAre(path_of("b.csv"), path_of("a.csv")));
+  std::filesystem::remove(shard_list_path(folder()));
+  EXPECT_THAT(log_files({{left}}), ElementsAre(left));
+}
+
+TEST_F(Shards, AFolderWhoseSimulationDidNotEndIsNoLog) {
+  const std::string first = write(shard_name(0), "rows");
+  EXPECT_THAT([&] { static_cast<void>(log_files({{folder()}})); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("is unfinished: shard-00000.csv.zst is")));
+  EXPECT_THAT(log_files({{first}}), ElementsAre(first));
+  EXPECT_THAT(log_files({{path_of("*")}}), ElementsAre(first));
+}
+
+TEST_F(Shards, AFolderThatIsWrittenAnewKeepsNothingOfTheShardsBefore) {
+  for (const int shard : {0, 3, 123456}) write(shard_name(shard), "old");
+  write("c.csv", "somebody's own");
+  write("shard-1.csv.zst", "too");
+  const std::vector<LogShard> list = {shard_of(path_of(shard_name(3)), 1, 1)};
+  write_shard_list(folder(), list);
+  make_shard_folder(folder());
+  std::vector<std::string> there;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    there.push_back(entry.path().filename().string());
+  }
+  EXPECT_THAT(there, testing::UnorderedElementsAre("c.csv", "shard-1.csv.zst"));
+}
+
+TEST_F(Shards, AFolderOfSomebodyElsesListIsNotWrittenOver) {
+  write_list();
+  EXPECT_THAT([&] { make_shard_folder(folder()); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("lists b.csv, which no simulation")));
+  EXPECT_EQ(read_shard_list(folder()).size(), 2U);
+}
+
 TEST_F(Shards, ChangedBytesAreFoundAtTheirEnd) {
   write_list();
   const std::vector<std::string> names = {path_of("a.csv"), path_of("b.csv")};

@@ -10,8 +10,10 @@ namespace oas::test {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::ThrowsMessage;
 
 const std::string kHeader = "run,time,action,observation,state,propensity\n";
 
@@ -161,11 +163,120 @@ TEST(OneLogFiles, NeedUnitsAndTimes) {
   EXPECT_THAT(logs("pump,ts,action,observation", {.columns = "run=pump,time=ts"}), SizeIs(1));
   EXPECT_THAT(logs("run,time,action,observation", {.columns = "time="}), SizeIs(2));
   EXPECT_THAT(logs_of(std::vector<std::string>{"none.csv", "other.csv"}), SizeIs(2));
-  EXPECT_THROW(static_cast<void>(one_log_of(std::vector<std::string>{"none.csv", "other.csv"})),
-               InvalidArgument);
+  EXPECT_TRUE(one_log_of(std::vector<std::string>{"none.csv", "other.csv"}).starts_runs());
   spill(folder.file("2.csv"), "action,observation\n0,0\n");
   const std::vector<std::string> untimed = {folder.file("2.csv"), folder.file("2.csv")};
   EXPECT_THROW(LogReader(OneLog(untimed), index_model()), ParseError);
+}
+
+// The files of a log each of which starts a run.
+class FilesInARow : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) {
+    spill(folder_.file(name), text);
+    names_.push_back(folder_.file(name));
+  }
+  [[nodiscard]] OneLog log() const { return one_log_of(names_); }
+  [[nodiscard]] LogBlock read(std::size_t max_rows = 1000) const {
+    return read_all(LogReader(log(), index_model()), max_rows);
+  }
+  [[nodiscard]] std::string unit(std::size_t file, const std::string& run) const {
+    return names_[file] + ":" + run;
+  }
+  void write_list(const std::vector<std::int64_t>& runs) const {
+    std::vector<LogShard> list;
+    for (std::size_t i = 0; i < names_.size(); ++i) list.push_back(shard_of(names_[i], 3, runs[i]));
+    write_shard_list(folder_.path().string(), list);
+  }
+
+  TemporaryDirectory folder_;
+  std::vector<std::string> names_;
+};
+
+TEST_F(FilesInARow, GiveTheRowsOfAllAndARunForEach) {
+  write("a.csv", "action,observation\n0,1\n1,2\n");
+  write("b.csv", "observation,action\n3,2\n");
+  write("c.csv", "action,observation\n0,0\n2,2\n1,1\n");
+  for (const std::size_t max_rows : {1, 2, 1000}) {
+    const LogBlock all = read(max_rows);
+    EXPECT_THAT(all.rows.actions, ElementsAre(0, 1, 2, 0, 2, 1));
+    EXPECT_THAT(all.rows.observations, ElementsAre(1, 2, 3, 0, 2, 1));
+    EXPECT_THAT(all.run_starts, ElementsAre(0, 2, 3));
+    EXPECT_THAT(all.run_names, ElementsAreArray(names_));
+  }
+}
+
+TEST_F(FilesInARow, NumbersAreCountedAnewInEachFileUnlessTheyAreShardsOfOneLog) {
+  write("a.csv", "run,action,observation\n0,0,1\n1,0,1\n1,0,1\n");
+  write("b.csv", "run,action,observation\n2,0,1\n3,0,1\n3,0,1\n");
+  EXPECT_THAT(read().run_names,
+              ElementsAre(unit(0, "0"), unit(0, "1"), unit(1, "2"), unit(1, "3")));
+  write_list({2, 2});
+  EXPECT_THAT(read().run_names, ElementsAre("0", "1", "2", "3"));
+}
+
+TEST_F(FilesInARow, AUnitThatComesAgainIsNoLongerOneThatAnybodyKnows) {
+  write("a.csv", "run,action,observation\nx,0,1\ny,0,1\n");
+  write("b.csv", "run,action,observation\nz,0,1\nx,0,1\n");
+  EXPECT_THAT([&] { static_cast<void>(read()); },
+              ThrowsMessage<ParseError>(HasSubstr("b.csv: run 'x' was in a file before")));
+}
+
+TEST_F(FilesInARow, HaveTheColumnsOfTheFirst) {
+  write("a.csv", "action,observation,reward\n0,1,1\n");
+  write("b.csv", "action,observation\n0,1\n");
+  EXPECT_THAT([&] { static_cast<void>(read()); },
+              ThrowsMessage<ParseError>(HasSubstr("b.csv:1: there is no column for the reward")));
+}
+
+TEST_F(FilesInARow, KnowTheFileAndLineOfARow) {
+  write("a.csv", "action,observation\n0,1\n0,2\n");
+  write("b.csv", "# a comment\naction,observation\n0,3\n");
+  LogReader reader(log(), index_model());
+  LogBlock block;
+  ASSERT_TRUE(reader.read_block(block, 100));
+  EXPECT_EQ(reader.file_of(1), 0U);
+  EXPECT_EQ(reader.line_of(1), 3);
+  ASSERT_TRUE(reader.read_block(block, 100));
+  EXPECT_EQ(reader.file_of(0), 1U);
+  EXPECT_EQ(reader.line_of(0), 3);
+  EXPECT_EQ(reader.rows_read(), 3U);
+  EXPECT_FALSE(reader.read_block(block, 100));
+}
+
+TEST_F(FilesInARow, AnEmptyOneIsNamed) {
+  write("a.csv", "action,observation\n0,1\n");
+  write("b.csv", "");
+  EXPECT_THAT([&] { static_cast<void>(read()); },
+              ThrowsMessage<ParseError>(HasSubstr("b.csv: the file is empty")));
+}
+
+// Whichever way a log is read, the list beside its files is believed about their bytes.
+TEST_F(FilesInARow, ChangedBytesAreFoundHoweverFilesFollowEachOther) {
+  for (const std::string header : {"run,time,action,observation\n", "run,n,action,observation\n"}) {
+    for (const std::size_t changed : {0U, 1U}) {
+      names_.clear();
+      write("a.csv", header + "x,1,0,1\nx,2,0,1\n");
+      write("b.csv", header + "y,1,0,1\ny,2,0,1\n");
+      write_list({1, 1});
+      const std::string text = slurp(names_[changed]);
+      spill(names_[changed], text.substr(0, text.size() - 2) + "2\n");
+      const LogOptions options{.columns = header.find(",n,") == std::string::npos
+                                              ? ""
+                                              : "run=run,action=action,observation=observation"};
+      const auto reading = [&] {
+        static_cast<void>(read_all(LogReader(one_log_of(names_, options), index_model(), options)));
+      };
+      EXPECT_THAT(reading, ThrowsMessage<ParseError>(HasSubstr("these are not the bytes")));
+      const auto each = [&] {
+        const Pomdp model = index_model();
+        LogFiles rows(model, names_, {}, options);
+        for (RowBlock block; rows.next(block);) {
+        }
+      };
+      EXPECT_THAT(each, ThrowsMessage<ParseError>(HasSubstr("these are not the bytes")));
+    }
+  }
 }
 
 }  // namespace

@@ -23,11 +23,19 @@ std::string framed(Outcome outcome, std::string_view bytes) {
   return text.append(bytes);
 }
 
-// A failure that is no matter of the input happened somewhere.
 std::string place_of(const Team& team) {
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  return fmt::format("rank {} on {}: ", team.rank(), host.data());
+  return fmt::format("rank {} on {}", team.rank(), host.data());
+}
+
+// A failure that is no matter of the input happened somewhere; a fault of the input was only found
+// there, but machines may see different files.
+std::string failed(const Team& team, std::string_view what) {
+  return framed(Outcome::failed, fmt::format("{}: {}", place_of(team), what));
+}
+std::string found_wrong(const Team& team, std::string_view what) {
+  return framed(Outcome::bad_input, fmt::format("{} (found by {})", what, place_of(team)));
 }
 
 }  // namespace
@@ -70,11 +78,11 @@ std::string answer_of(const Team& team, const std::function<std::string()>& work
   } catch (const Interrupted&) {
     throw;
   } catch (const InvalidArgument& error) {
-    return framed(Outcome::bad_input, error.what());
+    return found_wrong(team, error.what());
   } catch (const std::bad_alloc&) {
-    return framed(Outcome::failed, place_of(team) + "there is not enough memory for this");
+    return failed(team, "there is not enough memory for this");
   } catch (const std::exception& error) {
-    return framed(Outcome::failed, place_of(team) + error.what());
+    return failed(team, error.what());
   }
 }
 

@@ -83,8 +83,9 @@ class Exchange {
 
 /// What `work` gives, or how it failed, as bytes.
 [[nodiscard]] std::string answer_of(const Team& team, const std::function<std::string()>& work);
-/// The bytes. Throws what `work` threw: InvalidArgument with the same text, or std::runtime_error,
-/// IoError and std::bad_alloc, which are about one machine, with the rank in front.
+/// The bytes. Throws what `work` threw: InvalidArgument with the same text and, behind it, which
+/// rank on which machine found it; for anything else, which is about one machine, IoError with the
+/// rank in front.
 [[nodiscard]] std::string result_of(std::string_view answer);
 
 /// Each rank does its share of some work; on rank 0, `take` is given what came of it, in the order

@@ -16,6 +16,7 @@ namespace oas {
 namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
+constexpr std::string_view kReleased = "released";  // no order of a body
 constexpr std::uint32_t kVersion = 5;
 
 // Of all that must be the same for evidence to be put together.
@@ -282,8 +283,14 @@ bool Evidence::comes_together(Parallelism& parallelism) const {
 }
 
 void Evidence::help(Parallelism parallelism) {
-  while (true) body_->help(parallelism.team->order(), parallelism);
+  while (true) {
+    const std::string order = parallelism.team->order();
+    if (order == kReleased) return;
+    body_->help(order, parallelism);
+  }
 }
+
+void Evidence::release(Team& team) { team.give_order(std::string(kReleased)); }
 
 void Evidence::merge(const Evidence& other) {
   OAS_REQUIRE(info_ == other.info_ && fingerprint_ == other.fingerprint_,

@@ -142,8 +142,10 @@ class Evidence {
   /// others help(). Where the work cannot be shared, rank 0 reads alone and says so.
   void read(RowSource& source, Parallelism parallelism = {});
   /// Another rank's part in what rank 0 asks of its evidence after read(), which must be told the
-  /// same team. Throws Dismissed at the end.
+  /// same team. Throws Dismissed at the end; returns when rank 0 calls release(), which is before
+  /// the team is asked for anything else.
   void help(Parallelism parallelism);
+  static void release(Team& team);
 
   /// Takes in the runs of `other` as if they followed: to the bit, error bars included. Throws
   /// InvalidArgument when it was made otherwise or for another first run than runs(), where the

@@ -6,12 +6,6 @@
 
 namespace oas::detail {
 
-namespace {
-
-constexpr std::size_t kPartsAtOnce = 64;
-
-}  // namespace
-
 void read_shares(
     EvidenceBody& all, std::span<const RowPart> parts, std::int64_t first_run, Team& team,
     const std::function<void(EvidenceBody& body, std::span<const RowPart> own)>& read) {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/team.hpp"
+#include "oas/estimation/estimators.hpp"
 #include "oas/simulation/environment.hpp"
 
 namespace oas {
@@ -101,6 +104,39 @@ StoredRows read_rows(RowSource& source, std::size_t memory_limit) {
   return rows;
 }
 
+void require_from_start(const RowBlock& rows) {
+  OAS_REQUIRE(std::all_of(rows.starts.begin(), rows.starts.end(),
+                          [](RunStart start) { return start.from_model(); }),
+              "a parametric bootstrap simulates runs from the model's start, but some go on after "
+              "a gap; take block-bootstrap or asymptotic error bars");
+}
+
+// `rows`: for a parametric bootstrap.
+Resampled resample(const Evidence& evidence, const Pomdp& model,
+                   const std::optional<StoredRows>& rows, const Estimation& how,
+                   const EstimateOptions& asked, const TransitionEstimate& estimate) {
+  if (!rows) return evidence.resample(estimate, asked, how.bootstrap);
+  return resample_parametric(
+      model.with_transition(estimate.transition), rows->all(),
+      [&](const RowBlock& log) {
+        Evidence simulated = evidence.fresh();
+        simulated.add(log);
+        return evidence.again(simulated, estimate, asked);
+      },
+      how.bootstrap, asked.parallelism);
+}
+
+// What another rank needs for its share of the resamples.
+std::string saved(const Evidence& evidence, const TransitionEstimate& estimate,
+                  const std::optional<StoredRows>& rows) {
+  ByteWriter out;
+  out.put_text(evidence.save());
+  out.put_all(estimate.transition.values());
+  out.put(rows.has_value());
+  if (rows) rows->save(out);
+  return out.take();
+}
+
 }  // namespace
 
 Resampled resample_parametric(const Pomdp& fitted, const RowBlock& log,
@@ -108,47 +144,52 @@ Resampled resample_parametric(const Pomdp& fitted, const RowBlock& log,
                               const BootstrapOptions& options, Parallelism parallelism) {
   options.validate();
   Resampled resampled;
-  resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
-  parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
+  resampled.estimates = resampled_estimates(options.resamples, parallelism, [&](std::size_t r) {
     const NewObservations drawn = simulate_observations(
         fitted, {options.seed, static_cast<std::uint32_t>(r), Role::bootstrap}, log);
     RowBlock simulated = log;
     simulated.observations = drawn.rows;
     simulated.starts = drawn.starts;
-    resampled.estimates[r] = again(simulated);
+    return again(simulated);
   });
   return resampled;
+}
+
+bool bootstrap_needs_rows(const Estimation& how) {
+  return how.bootstrap.error_bars == ErrorBars::parametric_bootstrap ||
+         (how.bootstrap.active() && find_estimator(how.estimator).reading == Reading::again);
 }
 
 void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& source,
                       const Estimation& how, const EstimateOptions& asked,
                       TransitionEstimate& estimate) {
   if (estimate.standard_error.empty()) return;
-  const BootstrapOptions& bootstrap = how.bootstrap;
-  bootstrap.validate();
-  Resampled resampled;
-  if (bootstrap.error_bars == ErrorBars::block_bootstrap) {
-    resampled = evidence.resample(estimate, asked, bootstrap);
-  } else {
-    std::optional<StoredRows> kept = evidence.rows();
-    if (!kept) kept.emplace(read_rows(source, how.evidence.memory_limit));
-    const RowBlock rows = kept->all();
-    OAS_REQUIRE(
-        std::all_of(rows.starts.begin(), rows.starts.end(),
-                    [](RunStart start) { return start.from_model(); }),
-        "a parametric bootstrap simulates runs from the model's start, but some go on after "
-        "a gap; take block-bootstrap or asymptotic error bars");
-    warn_of_reaction(model, rows, estimate);
-    resampled = resample_parametric(
-        model.with_transition(estimate.transition), rows,
-        [&](const RowBlock& log) {
-          Evidence simulated = evidence.fresh();
-          simulated.add(log);
-          return evidence.again(simulated, estimate, asked);
-        },
-        bootstrap, asked.parallelism);
+  how.bootstrap.validate();
+  std::optional<StoredRows> rows;
+  if (how.bootstrap.error_bars == ErrorBars::parametric_bootstrap) {
+    rows = evidence.rows();
+    if (!rows) rows.emplace(read_rows(source, how.evidence.memory_limit));
+    require_from_start(rows->all());
+    warn_of_reaction(model, rows->all(), estimate);
   }
-  set_bootstrap_errors(resampled, bootstrap.error_bars, estimate);
+  if (asked.parallelism.team != nullptr && bootstrap_needs_rows(how)) {
+    asked.parallelism.team->give_order(saved(evidence, estimate, rows));
+  }
+  const Resampled resampled = resample(evidence, model, rows, how, asked, estimate);
+  set_bootstrap_errors(resampled, how.bootstrap.error_bars, estimate);
+}
+
+void help_bootstrap(Evidence evidence, const Pomdp& model, const Estimation& how,
+                    const EstimateOptions& asked) {
+  const std::string order = asked.parallelism.team->order();
+  ByteReader in(order);
+  evidence.load(in.get_text());
+  TransitionEstimate estimate;
+  estimate.transition =
+      TransitionModel(model.num_states(), model.num_actions(), in.get_all<double>());
+  std::optional<StoredRows> rows;
+  if (in.get<bool>()) rows.emplace().load(in);
+  static_cast<void>(resample(evidence, model, rows, how, asked, estimate));
 }
 
 }  // namespace oas

@@ -16,7 +16,7 @@ namespace oas {
 /// (sensors, start and estimated transition) with the actions as they were logged, and `again`
 /// makes an estimate [a][s][s'] of them. Actions that reacted to observations do not react to the
 /// simulated ones: the exact law of such a log needs the policy. Of the logged observations only
-/// is looked at which are missing.
+/// is looked at which are missing. With a team all ranks call it (resampled_estimates()).
 [[nodiscard]] Resampled resample_parametric(
     const Pomdp& fitted, const RowBlock& log,
     const std::function<std::vector<double>(const RowBlock&)>& again,
@@ -24,9 +24,19 @@ namespace oas {
 
 /// Replaces the error bars of `estimate`, made of `evidence` from `source`, by those of a
 /// bootstrap, how.bootstrap. Does nothing where there are none. Throws InvalidArgument when rows
-/// are needed in memory and take more than the limit, or cannot be read again.
+/// are needed in memory and take more than the limit, or cannot be read again. With a team in
+/// asked.parallelism the others help_bootstrap(); resamples are dealt out where each of them takes
+/// all rows (bootstrap_needs_rows()), and rank 0 sends these to all.
 void bootstrap_errors(const Evidence& evidence, const Pomdp& model, RowSource& source,
                       const Estimation& how, const EstimateOptions& asked,
                       TransitionEstimate& estimate);
+
+/// Another rank's part, with an evidence of the same make as rank 0 has. Throws Dismissed at the
+/// end.
+void help_bootstrap(Evidence evidence, const Pomdp& model, const Estimation& how,
+                    const EstimateOptions& asked);
+
+/// Whether resamples are made of all rows, and not of the sums that moments are.
+[[nodiscard]] bool bootstrap_needs_rows(const Estimation& how);
 
 }  // namespace oas

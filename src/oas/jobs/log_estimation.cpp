@@ -1,6 +1,7 @@
 #include "oas/jobs/log_estimation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 
@@ -150,21 +151,34 @@ Estimation estimation_from(const std::string& estimator, const AnyModel& model,
 
 AnyModel row_model(const AnyModel& model, const std::string& log, const LogOptions& options) {
   const auto* finite = std::get_if<Pomdp>(&model);
-  if (finite != nullptr && log_brings_likelihoods(log, options)) return ContinuousPomdp(*finite);
+  if (finite == nullptr) return model;
+  const std::array names = {log};  // may be a folder, or a pattern
+  if (log_brings_likelihoods(log_files(names).front(), options)) return ContinuousPomdp(*finite);
   return model;
 }
 
 namespace {
 
-// Who reads the rows. Bootstraps of a likelihood need all of them in one place.
-Parallelism shared_with(const Estimation& how, const EstimatorInfo& info, Parallelism parallelism) {
-  Team* const team = parallelism.team;
-  if (team == nullptr || !how.bootstrap.active() || info.reading != Reading::again) {
-    return parallelism;
-  }
-  if (!team->leads()) static_cast<void>(team->order());  // there is none
-  team->tell("a bootstrap of a likelihood runs on rank 0 alone: it keeps all rows in memory");
+// Who reads the rows. Bootstraps of a likelihood need all of them in one place, from where they go
+// to all ranks together.
+Parallelism reading_of(const Estimation& how, const EstimatorInfo& info, Parallelism parallelism) {
+  const bool alone = how.bootstrap.active() && info.reading == Reading::again;
+  if (parallelism.team == nullptr || !alone) return parallelism;
+  parallelism.team->tell(
+      "a bootstrap of a likelihood keeps all rows in the memory of each rank; only its resamples "
+      "are dealt out");
   return {parallelism.threads};
+}
+
+// Another rank: reads its part, and does what rank 0 asks for. Does not return.
+void help_estimate(Evidence& evidence, RowSource& source, const Pomdp* finite,
+                   const Estimation& how, const EstimateOptions& asked, Parallelism reading) {
+  if (reading.team != nullptr) {
+    evidence.read(source, reading);
+    evidence.help(reading);
+  }
+  if (bootstrap_needs_rows(how)) help_bootstrap(evidence.fresh(), *finite, how, asked);
+  static_cast<void>(asked.parallelism.team->order());  // there is none
 }
 
 // Under the densities of `model` as they are, or with uncertain sensors of finite observations.
@@ -180,12 +194,18 @@ TransitionEstimate estimate_once(const AnyModel& model, const OpenRows& open, co
   Evidence evidence =
       make_evidence(how.estimator, vectors ? AnyModel(ContinuousPomdp(*finite)) : model, options);
   const std::unique_ptr<RowSource> source = open(model, asked.progress, how.rows);
-  const Parallelism shared = shared_with(how, info, asked.parallelism);
-  evidence.read(*source, shared);
-  if (shared.team != nullptr && !shared.team->leads()) evidence.help(shared);
+  Team* const team = asked.parallelism.team;
+  const Parallelism reading = reading_of(how, info, asked.parallelism);
+  if (team != nullptr && !team->leads()) {
+    help_estimate(evidence, *source, finite, how, asked, reading);
+  }
+  evidence.read(*source, reading);
   TransitionEstimate estimate = evidence.estimate(asked);
   if (vectors) estimate.alpha = sensor_alphas(*finite);  // likelihoods alone do not tell it
-  if (how.bootstrap.active()) bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
+  if (how.bootstrap.active()) {
+    if (reading.team != nullptr) Evidence::release(*reading.team);
+    bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
+  }
   evidence.check(asked, estimate);
   return estimate;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -106,18 +107,19 @@ class ActionCounts {
 
 }  // namespace
 
-LoggedPolicy clone_policy(const Pomdp& model, const std::string& log, const LogOptions& options) {
+LoggedPolicy clone_policy(const Pomdp& model, const OneLog& log, const LogOptions& options) {
   LogReader reader(log, model, options);
   ActionCounts counts(model);
   for_each_run(reader, [&](const LoggedRun& run) { counts.add(run); });
   LoggedPolicy policy = counts.policy();
-  OAS_REQUIRE(policy.rows > 0, "{}: has no rows to learn a policy from", log);
+  OAS_REQUIRE(policy.rows > 0, "{}: has no rows to learn a policy from", log.name());
   return policy;
 }
 
 AskedPolicy ask_policy(const std::string& text, const Pomdp& model, const LogOptions& options) {
   if (text.starts_with(kOfLog)) {
-    const LoggedPolicy policy = clone_policy(model, text.substr(kOfLog.size()), options);
+    const std::array names = {text.substr(kOfLog.size())};
+    const LoggedPolicy policy = clone_policy(model, one_log_of(names, options), options);
     return {text, last_row_controller(policy.given, policy.first, model, policy.first_given), true,
             fmt::format("action given the last row, from {} rows; {} of {} kinds of row were seen",
                         policy.rows, policy.seen, model.num_actions() * model.num_observations())};

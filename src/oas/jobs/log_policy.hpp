@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/logs/log_options.hpp"
+#include "oas/logs/one_log.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/policies/asked_policy.hpp"
 
@@ -26,11 +27,11 @@ struct LoggedPolicy {
 /// without observation teaches nothing about the next one. What was looked at beyond the last row
 /// (a longer memory, other sensors, the calendar) is not in it. Throws ParseError as LogReader
 /// does, and InvalidArgument when the log has no rows.
-[[nodiscard]] LoggedPolicy clone_policy(const Pomdp& model, const std::string& log,
+[[nodiscard]] LoggedPolicy clone_policy(const Pomdp& model, const OneLog& log,
                                         const LogOptions& options = {});
 
-/// Any policy that can be asked for: a text (parse_policy_text), log:FILE, or a file of a plan or
-/// policy. Throws as these do.
+/// Any policy that can be asked for: a text (parse_policy_text), log:FILE (or folder, or
+/// pattern), or a file of a plan or policy. Throws as these do.
 [[nodiscard]] AskedPolicy ask_policy(const std::string& text, const Pomdp& model,
                                      const LogOptions& options = {});
 

@@ -40,8 +40,7 @@ class Shards {
     some.first_run = options_.runs * index / shards;
     some.runs = options_.runs * (index + 1) / shards - some.first_run;
     some.run_names = options_.runs > 1;
-    const std::string name = fmt::format("shard-{:05}.csv.zst", index);
-    const std::string path = (std::filesystem::path(folder_) / name).string();
+    const std::string path = (std::filesystem::path(folder_) / shard_name(index)).string();
     const SimulatedLog log = simulate_log(model_, some, path, {1});
     return {shard_of(path, log.steps, some.runs), log.reward};
   }
@@ -95,15 +94,6 @@ WrittenShard loaded(std::string_view bytes) {
   return written;
 }
 
-// An old list would speak of other files.
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  OAS_REQUIRE(!error && std::filesystem::is_directory(folder), "{}: cannot be made a folder: {}",
-              folder, error.message());
-  std::filesystem::remove(shard_list_path(folder));
-}
-
 }  // namespace
 
 std::int64_t usual_shards(const LogSimulationOptions& options) {
@@ -120,7 +110,7 @@ SimulatedLog simulate_shards(const AnyModel& model, const LogSimulationOptions& 
   OAS_REQUIRE(shards >= 1 && shards <= std::min(options.runs, kMostShards),
               "shards is {}; it must be from 1 to the number of runs, {}, and at most {}", shards,
               options.runs, kMostShards);
-  if (parallelism.team == nullptr || parallelism.team->leads()) make_folder(folder);
+  if (parallelism.team == nullptr || parallelism.team->leads()) make_shard_folder(folder);
   Shards all(model, options, folder, shards);
   TaskFarm farm;
   farm.tasks.resize(static_cast<std::size_t>(shards));

@@ -1,6 +1,7 @@
 #include "oas/logs/log_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "oas/logs/detail/reading_first.hpp"
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/sorted_rows.hpp"
+#include "oas/logs/detail/unit_names.hpp"
 
 namespace oas {
 
@@ -30,12 +32,6 @@ Model as_read(const Model& model, const LogOptions& options) {
 LogOptions as_stored(const OneLog& log, LogOptions options) {
   options.interleaved = options.interleaved || holds_journal(log.name());
   return options;
-}
-
-std::unique_ptr<ByteSource> bytes_of(const OneLog& log) {
-  auto bytes = open_bytes(log.name());
-  if (log.shard() == nullptr) return bytes;
-  return checked(std::move(bytes), input_name(log.name()), *log.shard());
 }
 
 // Rows first … first+count-1 of a block as it came from the parser.
@@ -98,13 +94,42 @@ class LogReader::Impl {
     at_once_ = parser_.has(LogColumn::time) || options.known_states || options.interleaved;
   }
 
+  /// The only file of a log, its first one, or all of them where they go on.
+  template <class Model>
+  static std::unique_ptr<Impl> open(const OneLog& log, const Model& model,
+                                    const LogOptions& options) {
+    auto made = make(open_bytes(log, 0), input_name(log.name()), model, as_stored(log, options));
+    made->continue_with(log);
+    return made;
+  }
+  static std::unique_ptr<Impl> open(const OneLog& log, const Pomdp& model, int dimension,
+                                    const LogOptions& options) {
+    auto made =
+        std::make_unique<Impl>(open_bytes(log, 0), input_name(log.name()), as_read(model, options),
+                               detail::RowEvidence(model, dimension), as_stored(log, options));
+    made->continue_with(log);
+    return made;
+  }
+  static std::unique_ptr<Impl> make(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                    const Pomdp& model, const LogOptions& options) {
+    return std::make_unique<Impl>(std::move(bytes), name, as_read(model, options), std::nullopt,
+                                  options);
+  }
+  static std::unique_ptr<Impl> make(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                    const ContinuousPomdp& model, const LogOptions& options) {
+    const ContinuousPomdp read = as_read(model, options);
+    return std::make_unique<Impl>(std::move(bytes), name, read.chain(),
+                                  detail::RowEvidence(read, Outliers(options.outliers)), options);
+  }
+
   bool read_block(LogBlock& block, std::size_t max_rows);
 
   [[nodiscard]] bool has(LogColumn column) const { return parser_.has(column); }
   void set_rows(LogRows rows) { rows_ = rows; }
+  [[nodiscard]] LogRows rows() const { return rows_; }
   void use(Parallelism parallelism) { parser_.use(parallelism); }
   [[nodiscard]] bool reading_first() const { return reading_first_.has_value(); }
-  void continue_with(const OneLog& log);
+  void require_columns_of(const Impl& other) const;
   [[nodiscard]] long line_of(std::size_t row) const {
     return parser_.line_in_file(line_of_row(row));
   }
@@ -130,6 +155,7 @@ class LogReader::Impl {
   [[nodiscard]] bool shifts() const { return reading_first_ && rows_ != LogRows::as_written; }
   bool read_rows(LogBlock& block, std::size_t max_rows);
   void require_columns(const LogOptions& options) const;
+  void continue_with(const OneLog& log);
   void look_ahead(std::size_t max_rows);
   void read_in_order(LogBlock& block, std::size_t max_rows);
 
@@ -165,15 +191,14 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
 }
 
 void LogReader::Impl::continue_with(const OneLog& log) {
-  const std::span<const std::string> files(log.files());
-  if (files.size() == 1) return;
+  if (log.files().size() == 1 || log.starts_runs()) return;
   if (!parser_.has(LogColumn::run) || !parser_.has(LogColumn::time)) {
     throw ParseError(parser_.name(), parser_.line(), 0,
                      fmt::format("the log goes on in {}, but without columns for the run and the "
                                  "time nobody can tell how",
-                                 files[1]));
+                                 log.files()[1]));
   }
-  parser_.continue_with(files.subspan(1));
+  parser_.continue_with(log);
 }
 
 // Whole blocks, so that those after them are whole too.
@@ -244,49 +269,109 @@ bool LogReader::Impl::read_rows(LogBlock& block, std::size_t max_rows) {
   return block.rows.size() > 0;
 }
 
-LogReader::LogReader(const OneLog& log, const Pomdp& model, const LogOptions& options)
-    : LogReader(bytes_of(log), input_name(log.name()), model, as_stored(log, options)) {
-  impl_->continue_with(log);
+// The files behind the first one, where each starts a run.
+struct LogReader::Following {
+  using Open = std::function<std::unique_ptr<Impl>(const OneLog& log)>;
+
+  Following(const OneLog& all, Open each)
+      : log(all), open(std::move(each)), names(all.in_one_list()) {}
+
+  OneLog log;
+  Open open;
+  detail::UnitNames names;
+  std::size_t file = 0;  // that is being read
+  std::size_t rows_before = 0;
+  Parallelism parallelism{1};
+};
+
+// Whoever looks at the rows was told which columns the first file has.
+void LogReader::Impl::require_columns_of(const Impl& other) const {
+  constexpr std::array<std::pair<LogColumn, const char*>, 5> kTold = {
+      {{LogColumn::propensity, "the propensity"},
+       {LogColumn::reward, "the reward"},
+       {LogColumn::state, "the state"},
+       {LogColumn::time, "the time"},
+       {LogColumn::likelihood, "likelihoods"}}};
+  for (const auto& [column, what] : kTold) {
+    if (has(column) == other.has(column)) continue;
+    throw ParseError(
+        name(), line(), 0,
+        fmt::format("there is {} column for {}, unlike in {}, with which it is read as "
+                    "one log",
+                    has(column) ? "a" : "no", what, other.name()));
+  }
 }
 
-LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
-                     const LogOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(bytes), name, as_read(model, options), std::nullopt,
-                                   options)) {}
+LogReader::LogReader(std::unique_ptr<Impl> first) : impl_(std::move(first)) {}
+
+LogReader::LogReader(const OneLog& log, const Pomdp& model, const LogOptions& options)
+    : LogReader(Impl::open(log, model, options)) {
+  if (!log.starts_runs()) return;
+  follow(log, [model, options](const OneLog& one) { return Impl::open(one, model, options); });
+}
 
 LogReader::LogReader(const OneLog& log, const ContinuousPomdp& model, const LogOptions& options)
-    : LogReader(bytes_of(log), input_name(log.name()), model, as_stored(log, options)) {
-  impl_->continue_with(log);
-}
-
-LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
-                     const ContinuousPomdp& model, const LogOptions& options) {
-  const ContinuousPomdp read = as_read(model, options);
-  impl_ = std::make_unique<Impl>(std::move(bytes), name, read.chain(),
-                                 detail::RowEvidence(read, Outliers(options.outliers)), options);
+    : LogReader(Impl::open(log, model, options)) {
+  if (!log.starts_runs()) return;
+  follow(log, [model, options](const OneLog& one) { return Impl::open(one, model, options); });
 }
 
 LogReader::LogReader(const OneLog& log, const Pomdp& model, int dimension,
                      const LogOptions& options)
-    : impl_(std::make_unique<Impl>(bytes_of(log), input_name(log.name()), as_read(model, options),
-                                   detail::RowEvidence(model, dimension),
-                                   as_stored(log, options))) {
-  impl_->continue_with(log);
+    : LogReader(Impl::open(log, model, dimension, options)) {
+  if (!log.starts_runs()) return;
+  follow(log, [model, dimension, options](const OneLog& one) {
+    return Impl::open(one, model, dimension, options);
+  });
 }
 
-void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
-void LogReader::use(Parallelism parallelism) { impl_->use(parallelism); }
+LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name, const Pomdp& model,
+                     const LogOptions& options)
+    : LogReader(Impl::make(std::move(bytes), name, model, options)) {}
+
+LogReader::LogReader(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                     const ContinuousPomdp& model, const LogOptions& options)
+    : LogReader(Impl::make(std::move(bytes), name, model, options)) {}
 
 LogReader::~LogReader() = default;
 LogReader::LogReader(LogReader&& other) noexcept = default;
 LogReader& LogReader::operator=(LogReader&& other) noexcept = default;
 
+void LogReader::follow(const OneLog& log,
+                       std::function<std::unique_ptr<Impl>(const OneLog& log)> open) {
+  following_ = std::make_unique<Following>(log, std::move(open));
+  following_->names.begin_file(impl_->name(), impl_->has(LogColumn::run));
+}
+
+bool LogReader::begin_next_file() {
+  if (!following_ || following_->file + 1 == following_->log.files().size()) return false;
+  Following& files = *following_;
+  auto next = files.open(files.log.only(++files.file));
+  next->require_columns_of(*impl_);
+  next->set_rows(impl_->rows());
+  next->use(files.parallelism);
+  files.rows_before += impl_->rows_read();
+  files.names.begin_file(next->name(), next->has(LogColumn::run));
+  impl_ = std::move(next);
+  return true;
+}
+
 bool LogReader::read_block(LogBlock& block, std::size_t max_rows) {
-  return impl_->read_block(block, max_rows);
+  while (!impl_->read_block(block, max_rows)) {
+    if (!begin_next_file()) return false;
+  }
+  if (following_) following_->names.name(block);
+  return true;
+}
+
+void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
+void LogReader::use(Parallelism parallelism) {
+  if (following_) following_->parallelism = parallelism;
+  impl_->use(parallelism);
 }
 
 bool LogReader::reading_first() const { return impl_->reading_first(); }
-bool LogReader::has_run() const { return impl_->has(LogColumn::run); }
+bool LogReader::has_run() const { return following_ != nullptr || impl_->has(LogColumn::run); }
 bool LogReader::has_propensity() const { return impl_->has(LogColumn::propensity); }
 bool LogReader::has_reward() const { return impl_->has(LogColumn::reward); }
 bool LogReader::has_state() const { return impl_->has(LogColumn::state); }
@@ -295,9 +380,13 @@ bool LogReader::has_likelihood() const { return impl_->has(LogColumn::likelihood
 std::string LogReader::time_text(double time) const { return impl_->time_text(time); }
 bool LogReader::has_dates() const { return impl_->has_dates(); }
 long LogReader::line_of(std::size_t row) const { return impl_->line_of(row); }
-std::size_t LogReader::file_of(std::size_t row) const { return impl_->file_of(row); }
+std::size_t LogReader::file_of(std::size_t row) const {
+  return following_ ? following_->file : impl_->file_of(row);
+}
 long LogReader::line() const { return impl_->line(); }
-std::size_t LogReader::rows_read() const { return impl_->rows_read(); }
+std::size_t LogReader::rows_read() const {
+  return impl_->rows_read() + (following_ ? following_->rows_before : 0);
+}
 const std::string& LogReader::name() const { return impl_->name(); }
 
 bool log_brings_likelihoods(const OneLog& log, const LogOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -88,8 +89,10 @@ struct LogBlock {
 /// last row. Rows outside of from ≤ time < until are read, so that their faults are found, and left
 /// out; a unit that had rows before starts in an unknown state.
 ///
-/// Files: those of OneLog are read as if they were one. They all need columns `run` and `time`, and
-/// their rows are in the order of time for each unit.
+/// Files: those of OneLog that go on are read as if they were one. They all need columns `run` and
+/// `time`, and their rows are in the order of time for each unit. Where each starts a run, they are
+/// read one after the other, all with the columns of the first; see detail::UnitNames for how units
+/// are told apart.
 ///
 /// Reading-first rows (the model's Rows, or LogOptions::rows) hold the reading of a state and the
 /// action that was chosen there knowing it. They come out as rows of timing `after`: action and the
@@ -134,8 +137,8 @@ class LogReader {
   LogReader& operator=(LogReader&& other) noexcept;
 
   /// Puts the next rows, at least 1 and at most `max_rows` >= 1, into `block`. False at the end,
-  /// with an empty block. All blocks but the last hold `max_rows`; with LogRows::all the last one
-  /// may hold runs without rows only.
+  /// with an empty block. All blocks but the last, of each file that starts a run, hold `max_rows`;
+  /// with LogRows::all the last one may hold runs without rows only.
   [[nodiscard]] bool read_block(LogBlock& block, std::size_t max_rows);
 
   /// Before the first block is read. Does nothing where rows are action-first.
@@ -165,6 +168,12 @@ class LogReader {
 
  private:
   class Impl;
+  struct Following;
+  explicit LogReader(std::unique_ptr<Impl> first);
+  void follow(const OneLog& log, std::function<std::unique_ptr<Impl>(const OneLog& log)> open);
+  bool begin_next_file();
+
+  std::unique_ptr<Following> following_;  // null: there is one file, or files go on
   std::unique_ptr<Impl> impl_;
 };
 

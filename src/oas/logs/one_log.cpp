@@ -1,6 +1,7 @@
 #include "oas/logs/one_log.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -9,6 +10,8 @@
 namespace oas {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 bool has_part(const std::vector<std::string>& header, const ColumnNames& names,
               std::string_view part) {
@@ -25,8 +28,15 @@ bool go_on(std::span<const std::string> files, const LogOptions& options) {
 
 }  // namespace
 
-OneLog::OneLog(std::vector<std::string> files) : files_(std::move(files)) {
+OneLog::OneLog(std::vector<std::string> files, Files how)
+    : files_(std::move(files)), shards_(files_.size()), how_(how) {
   OAS_REQUIRE(!files_.empty(), "a log of no file");
+}
+
+OneLog OneLog::only(std::size_t file) const {
+  OneLog log(files_[file]);
+  log.shards_.front() = shards_[file];
+  return log;
 }
 
 std::string OneLog::title() const {
@@ -35,24 +45,42 @@ std::string OneLog::title() const {
   return fmt::format("{} and {} more {}", name(), more, more == 1 ? "file" : "files");
 }
 
+bool OneLog::in_one_list() const {
+  const auto folder = fs::path(name()).parent_path();
+  for (std::size_t file = 0; file < files_.size(); ++file) {
+    if (!shards_[file] || fs::path(files_[file]).parent_path() != folder) return false;
+  }
+  return true;
+}
+
+OneLog listed(OneLog log, ShardLists& lists) {
+  for (std::size_t file = 0; file < log.files_.size(); ++file) {
+    log.shards_[file] = lists.find(log.files_[file]);
+  }
+  return log;
+}
+
+std::unique_ptr<ByteSource> open_bytes(const OneLog& log, std::size_t file) {
+  const std::string& path = log.files()[file];
+  auto bytes = open_bytes(path);
+  const LogShard* const shard = log.shard(file);
+  return shard != nullptr ? checked(std::move(bytes), input_name(path), *shard) : std::move(bytes);
+}
+
 std::vector<OneLog> logs_of(std::span<const std::string> names, const LogOptions& options) {
   const std::vector<std::string> files = log_files(names);
-  if (go_on(files, options)) return {OneLog(files)};
-  std::vector<OneLog> logs(files.begin(), files.end());
   ShardLists lists;
-  for (OneLog& log : logs) {
-    if (auto shard = lists.find(log.name())) log.is_shard(std::move(*shard));
-  }
+  if (go_on(files, options)) return {listed(OneLog(files), lists)};
+  std::vector<OneLog> logs;
+  logs.reserve(files.size());
+  for (const std::string& file : files) logs.push_back(listed(OneLog(file), lists));
   return logs;
 }
 
 OneLog one_log_of(std::span<const std::string> names, const LogOptions& options) {
   const std::vector<std::string> files = log_files(names);
-  OAS_REQUIRE(files.size() < 2 || go_on(files, options),
-              "{}: several files are one log only where they have columns for the run and the "
-              "time, by which a unit is known to go on in the next file",
-              files.front());
-  return logs_of(files, options).front();
+  ShardLists lists;
+  return listed(OneLog(files, go_on(files, options) ? Files::go_on : Files::start_runs), lists);
 }
 
 }  // namespace oas

@@ -14,6 +14,9 @@
 
 namespace oas::detail {
 
+/// Parts of a source whose sums are in memory at the same time, however many parts there are.
+inline constexpr std::size_t kPartsAtOnce = 64;
+
 /// What an estimator knows of the rows it was shown, one run after the other. Evidence does what
 /// all have in common: it cuts blocks into runs, checks columns and keeps rows that must wait.
 class EvidenceBody {

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
+#include "oas/core/task_farm.hpp"
 
 namespace oas {
 
@@ -155,6 +157,31 @@ double Resampled::degrees() const {
 
 void BootstrapOptions::validate() const { check_ranges(*this); }
 
+std::vector<std::vector<double>> resampled_estimates(
+    int resamples, Parallelism parallelism,
+    const std::function<std::vector<double>(std::size_t)>& resample) {
+  std::vector<std::vector<double>> estimates(static_cast<std::size_t>(resamples));
+  if (parallelism.team == nullptr) {
+    parallel_for(estimates.size(), parallelism, [&](std::size_t r) { estimates[r] = resample(r); });
+    return estimates;
+  }
+  TaskFarm farm;
+  farm.tasks.resize(estimates.size());
+  std::iota(farm.tasks.begin(), farm.tasks.end(), 0);
+  const auto place = [](std::int64_t task) { return static_cast<std::size_t>(task); };
+  farm.here = [&](std::int64_t task) { estimates[place(task)] = resample(place(task)); };
+  farm.away = [&](std::int64_t task) {
+    ByteWriter out;
+    out.put_all(resample(place(task)));
+    return out.take();
+  };
+  farm.take = [&](std::int64_t task, const std::string& bytes) {
+    estimates[place(task)] = ByteReader(bytes).get_all<double>();
+  };
+  run_farm(farm, parallelism);
+  return estimates;
+}
+
 std::vector<double> moment_ratios(const PairMoments& total, const std::vector<double>& otherwise) {
   std::vector<double> ratios = otherwise;
   ratios.resize(total.sums.size(), 0.0);
@@ -212,13 +239,11 @@ Resampled resample_blocks(const Pomdp& model, const TransitionLikelihood& rows,
   const RowBlocks blocks(model, rows, mixed_with_uniform(estimate, kShare));
   Resampled resampled;
   resampled.pieces = blocks.size();
-  resampled.estimates.resize(static_cast<std::size_t>(options.resamples));
-  parallel_for(resampled.estimates.size(), parallelism, [&](std::size_t r) {
+  resampled.estimates = resampled_estimates(options.resamples, parallelism, [&](std::size_t r) {
     const std::vector<int> weights = draw_weights(blocks.size(), options, r);
-    resampled.estimates[r] =
-        climb_again([&](const TransitionModel& at,
-                        const PassOptions& pass) { return blocks.pass(weights, at, pass); },
-                    estimate, climb);
+    return climb_again([&](const TransitionModel& at,
+                           const PassOptions& pass) { return blocks.pass(weights, at, pass); },
+                       estimate, climb);
   });
   widen(resampled, {estimate.values().begin(), estimate.values().end()});
   return resampled;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +66,12 @@ struct Resampled {
 [[nodiscard]] std::vector<double> moment_ratios(const PairMoments& total,
                                                 const std::vector<double>& otherwise = {});
 
+/// Estimates made by resample(r), on all threads, and on all ranks of a team, of which the others
+/// do not return (core/task_farm.hpp).
+[[nodiscard]] std::vector<std::vector<double>> resampled_estimates(
+    int resamples, Parallelism parallelism,
+    const std::function<std::vector<double>(std::size_t)>& resample);
+
 /// moment_ratios() of batches drawn with replacement. O(resamples · batches · A S²).
 [[nodiscard]] Resampled resample_batches(const MomentSeries& series,
                                          const BootstrapOptions& options,
@@ -73,7 +80,7 @@ struct Resampled {
 /// Maxima of the likelihood of blocks of rows drawn with replacement, from `estimate` on. Blocks
 /// are 16 to 128 stretches of about equal length, that start with a run where one starts less than
 /// a block before. A block in the middle of a run starts from the belief that `estimate` had there.
-/// Throws InvalidArgument below 1,024 rows.
+/// Throws InvalidArgument below 1,024 rows. With a team all ranks call it, with the same rows.
 [[nodiscard]] Resampled resample_blocks(const Pomdp& model, const TransitionLikelihood& rows,
                                         const TransitionModel& estimate,
                                         const LikelihoodOptions& climb,

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/team.hpp"
@@ -141,13 +143,16 @@ class WeightedBody final : public EvidenceBody {
 
   void fold(std::span<const RowPart> parts, const WeightedPairs& weights, Parallelism parallelism,
             PairFolder& all) const {
-    std::vector<std::optional<PairFolder>> folders(parts.size());
-    parallel_for(parts.size(), parallelism, [&](std::size_t i) {
-      folders[i].emplace(weights.inverses, model_->timing(), weights.fold,
-                         first_run_ + parts[i].first_run);
-      fold(*parts[i].rows, *folders[i]);
-    });
-    for (const auto& folder : folders) all.merge(*folder);
+    for (std::size_t first = 0; first < parts.size(); first += kPartsAtOnce) {
+      const auto some = parts.subspan(first, std::min(kPartsAtOnce, parts.size() - first));
+      std::vector<std::optional<PairFolder>> folders(some.size());
+      parallel_for(some.size(), parallelism, [&](std::size_t i) {
+        folders[i].emplace(weights.inverses, model_->timing(), weights.fold,
+                           first_run_ + some[i].first_run);
+        fold(*some[i].rows, *folders[i]);
+      });
+      for (const auto& folder : folders) all.merge(*folder);
+    }
   }
 
   [[nodiscard]] MomentSeries second_reading_together(const WeightedPairs& weights,

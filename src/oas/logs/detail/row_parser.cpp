@@ -46,18 +46,14 @@ const RowParser::File& RowParser::file_at(long line) const {
   return *(after - 1);
 }
 
-void RowParser::continue_with(std::span<const std::string> files) {
-  following_.assign(files.rbegin(), files.rend());
-}
-
 // The next file, up to its header; false: there is none.
 bool RowParser::open_next() {
-  if (following_.empty()) return false;
+  const std::size_t next = files_.size();
+  if (!log_ || next == log_->files().size()) return false;
   const long lines_before = files_.back().lines_before + line_;
-  name_ = input_name(following_.back());
-  lines_ = LineBuffer(
-      in_plain_csv(decompressed(open_bytes(following_.back()), name_), name_, dialect_), name_);
-  following_.pop_back();
+  name_ = input_name(log_->files()[next]);
+  lines_ = LineBuffer(in_plain_csv(decompressed(open_bytes(*log_, next), name_), name_, dialect_),
+                      name_);
   line_ = blank_line_ = 0;
   read_header();
   files_.back().lines_before = lines_before;

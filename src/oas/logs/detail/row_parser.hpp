@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +25,9 @@ class RowParser {
   RowParser(std::unique_ptr<ByteSource> bytes, std::string name, const Pomdp& model,
             std::optional<RowEvidence> evidence, const LogOptions& options);
 
-  /// The rows of these files follow. They must have the columns of the first, in any order.
-  void continue_with(std::span<const std::string> files);
+  /// The rows of the other files of this log follow. They must have the columns of the first, in
+  /// any order.
+  void continue_with(const OneLog& log) { log_ = log; }
 
   /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
   /// consecutive lines of one file. Throws RunComesBack when a run does, with the rows before it in
@@ -90,8 +90,8 @@ class RowParser {
 
   Expected expected_;
   std::string name_;
-  std::vector<File> files_;             // the one being read is the last
-  std::vector<std::string> following_;  // files that are still to come, the next one last
+  std::vector<File> files_;    // the one being read is the last
+  std::optional<OneLog> log_;  // whose files go on
   Dialect dialect_;
   LineBuffer lines_;
   RowCells cells_;
