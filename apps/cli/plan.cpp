@@ -164,9 +164,6 @@ void check_model(const PlanArguments& options, const Pomdp& model) {
   OAS_REQUIRE(options.uncertainty.robust || !is_foreign_policy(options.output),
               "{}: a plan is written as .json; then use oas convert PLAN.json {}", options.output,
               options.output);
-  OAS_REQUIRE(options.output.empty() || !model.transition().is_listed(),
-              "{}: {} states are too many for a plan file, which holds the whole model",
-              options.output, model.num_states());
 }
 
 // What compares or draws plans is about those that never end.

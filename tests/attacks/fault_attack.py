@@ -230,7 +230,6 @@ class Faults(AttackCase):
 
     def attack(self, name):
         counts, whole, results = self.calls(name)
-        if os.environ.get("SHOW"): print(name, counts, whole.seconds, flush=True); return
         for kind in KINDS:
             if counts[kind] == 0:
                 continue

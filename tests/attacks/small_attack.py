@@ -11,8 +11,9 @@ import sys
 import unittest
 
 from attack import AttackCase
-from small_files import (LOG, csv_attacks, document_attacks, json_attacks, model, packed_attacks,
-                         policy_attacks, pomdp_attacks, pomdpx_attacks, toml_attacks)
+from small_files import (LOG, POMDP, STUDY, csv_attacks, document_attacks, json_attacks, model,
+                         packed_attacks, policy_attacks, pomdp_attacks, pomdpx_attacks,
+                         toml_attacks)
 
 FULL = False
 READERS = {
@@ -22,7 +23,7 @@ READERS = {
     "pomdpx": [["check"], ["convert", "@", "out.json"], ["check", "@", "--lenient"]],
     "csv": [["estimate", "m.json", "@"], ["filter", "m.json", "@", "-o", "/dev/null"],
             ["score", "m.json", "@"], ["calibrate", "@", "-o", "out.json"],
-            ["diagnose", "m.json", "@", "--replicates", "20"]],
+            ["diagnose", "m.json", "@", "--replicates", "199"]],
     "csv.gz": [["estimate", "m.json", "@"], ["filter", "m.json", "@", "-o", "/dev/null"]],
     "csv.zst": [["estimate", "m.json", "@"], ["filter", "m.json", "@", "-o", "/dev/null"]],
     "estimate": [["compare", "m.json", "@"], ["forecast", "@", "log.csv", "--actions", "run"],
@@ -50,7 +51,7 @@ class Small(AttackCase):
         (self.folder / "studies").mkdir()
         self.tried = 0
 
-    def attack(self, kind, attacks, verbs=None):
+    def attack(self, kind, attacks, verbs=None, code=None):
         name = f"a.{ENDINGS.get(kind, kind)}" if kind != "toml" else "studies/a.toml"
         for what, text in attacks:
             if text is None:
@@ -61,12 +62,31 @@ class Small(AttackCase):
                 if "@" not in verb and kind != "toml":
                     words.append(name)
                 with self.subTest(kind=kind, attack=what, verb=verb[0]):
-                    ended = self.held(*words, leaves=["out.json", "out.pomdp"])
+                    ended = self.held(*words, code=code, leaves=["out.json", "out.pomdp"])
                     if ended.code == 0 and kind not in ("csv", "toml"):
                         self.assertNotRegex(ended.out, rb"(?i)\bnan\b|\binf\b")
                 for out in ("out.json", "out.pomdp"):
                     (self.folder / out).unlink(missing_ok=True)
             self.tried += 1
+
+    def test_sound_files_are_taken(self):
+        """A verb that refuses its sound file would only ever show how that is refused."""
+        sound = {"json": model(), "pomdp": POMDP, "toml": STUDY,
+                 "csv.gz": gzip.compress(LOG.encode()), "pomdpx": self.read("sound.pomdpx"),
+                 "estimate": self.read("e.json"), "plan": self.read("p.json"),
+                 "options": '{"format": "oas-log-options/1", "missing": "-"}',
+                 "structure": '{"format": "oas-structure/1", "tied": [[["run", 0], ["fix", 0]]]}'}
+        self.good("plan", "m.json", "--planner", "point", "-o", "point.json")
+        for kind in ("alpha", "policy", "pg"):
+            self.good("convert", "point.json", f"sound.{kind}")
+            sound[kind] = self.read(f"sound.{kind}")
+        self.good("simulate", "m.json", "--steps", 60, "--state", "-o", "sound.csv.zst")
+        sound["csv.zst"] = self.read("sound.csv.zst")
+        self.good("simulate", "m.json", "--steps", 300, "--state", "-o", "sound.csv")
+        sound["csv"] = self.read("sound.csv")
+        self.assertEqual(set(sound), set(READERS))
+        for kind, text in sound.items():
+            self.attack(kind, [("none", text)], code=0)
 
     def test_models(self):
         self.attack("json", json_attacks())

@@ -31,15 +31,15 @@ constexpr const char* kModel =
 constexpr const char* kDensities =
     R"({"format": "oas-model/1", "timing": "after", "states": ["up", "down"], "actions": ["run"],
 "observations": {"dimension": 1}, "transition": [[[0.9, 0.1], [0.2, 0.8]]],
-"density": [[{"family": "gaussian", "mean": 0, "standard_deviation": 1},
-{"family": "gaussian", "mean": 3, "standard_deviation": 1}]], "reward": [[1, 0]]})";
+"density": [[{"kind": "gaussian", "mean": 0, "sd": 1},
+{"kind": "gaussian", "mean": 3, "sd": 1}]], "reward": [[1, 0]]})";
 
 constexpr const char* kReadings =
     "# oas-log/1 timing=after\naction,observation\nrun,0.5\nrun,2.9\nrun,\nrun,1.5\n";
 
 constexpr const char* kUnits =
     "# oas-log/1 timing=after\nunit,ts,action,observation,state\na,1,0,low,up\nb,1,1,mid,\n"
-    "a,2,1,high,\nb,3,0,low,down\na,3,0,,\nb,4,0,low,\n";
+    "a,2,1,high,down\nb,3,0,low,down\na,3,0,mid,down\nb,4,0,low,\na,4,0,,up\n";
 
 constexpr const char* kStudy =
     "format = \"oas-study/1\"\nname = \"small\"\ntitle = \"A small study\"\nquestion = \"Does it "
@@ -49,8 +49,8 @@ constexpr const char* kStudy =
     "title = \"Error\"\nkind = \"estimation\"\nx = \"pairs\"\ny = \"error\"\nseries = \"size\"\n";
 
 constexpr const char* kStructure =
-    R"({"format": "oas-structure/1", "states": ["up", "down"],
-"transition": [[[1, 1], [0, 1]], [[1, 1], [1, 1]]]})";
+    R"({"format": "oas-structure/1", "entries": [["*", "down", "up", 0.25]],
+"transition": [[[null, null], [null, null]], [[null, 0], [null, null]]]})";
 
 constexpr const char* kLogOptions =
     R"({"format": "oas-log-options/1", "columns": {"run": "unit", "time": "ts"}, "step": "1",
@@ -79,7 +79,9 @@ std::vector<Door> all_doors() {
   add("x.json", "simulate x.json --steps 20 --policy uniform -o out.csv");
   add("x.json", "estimate x.json log.csv --json");
   add("x.json", "compare m.json x.json --json");
-  add("x.json", "learn x.json --agent uniform --steps 20 --grid 2 --json");
+  add("x.json", "plan x.json --grid 3 --steps 64 --radius 0.1 --json");
+  add("x.json", "evaluate x.json --policy constant:0 --policy uniform --json");
+  add("x.json", "learn x.json --agent uniform --steps 20 --oracle-gap 0.1 --json");
   add("c.json", "discretise c.json --trials 3 -o out.json");
   add("c.json", "simulate c.json --steps 20 --policy uniform -o out.csv");
   add("c.json", "estimate c.json readings.csv --json");
@@ -92,13 +94,14 @@ std::vector<Door> all_doors() {
   for (const std::string_view line :
        {"estimate m.json x.csv --json", "estimate m.json x.csv --estimator oas-ml --json",
         "filter m.json x.csv -o out.csv", "score m.json x.csv --json",
-        "diagnose m.json x.csv --replicates 20 --json", "report m.json x.csv -o out.html",
+        "diagnose m.json x.csv --replicates 199 --json", "report m.json x.csv -o out.html",
         "forecast m.json x.csv --actions 0 --steps 3 --json", "calibrate x.csv -o out.json"}) {
     add("x.csv", line);
   }
   for (const std::string_view line :
        {"estimate m.json u.csv --json", "filter m.json u.csv -o out.csv",
-        "calibrate u.csv -o out.json", "forecast m.json u.csv --actions 0 --steps 3 --json"}) {
+        "calibrate u.csv --same-for-all-actions -o out.json",
+        "forecast m.json u.csv --actions 0 --steps 3 --json"}) {
     add("u.csv", fmt::format("{} {}", line, kUnitColumns));
   }
   add("r.csv", "filter densities.json r.csv -o out.csv");
@@ -111,7 +114,16 @@ std::vector<Door> all_doors() {
   add("e.json", "plan e.json --grid 3 --steps 64 --json");
   add("p.json", "evaluate m.json p.json --steps 64 --json");
   add("p.json", "simulate m.json --policy p.json --steps 20 -o out.csv");
-  add("x.alpha", "evaluate m.json x.alpha --steps 64 --json");
+  add("p.json", "convert p.json out.pg");
+  add("point.json", "evaluate m.json point.json --steps 64 --json");
+  add("horizon.json", "evaluate m.json horizon.json --steps 64 --json");
+  add("horizon.json", "simulate m.json --policy horizon.json --steps 3 -o out.csv");
+  for (const std::string_view file : {"x.alpha", "x.policy", "x.pg"}) {
+    add(file, fmt::format("evaluate m.json {} --steps 64 --json", file));
+  }
+  add("draws.json", "forecast draws.json log.csv --actions 0 --steps 3 --json");
+  add("draws.json", "plan draws.json --grid 3 --steps 64 --robust --json");
+  add("draws.json", "evaluate draws.json --policy constant:0 --json");
   add("s.json", "estimate m.json log.csv --estimator oas-ml --structure s.json --json");
   add("o.json", "filter m.json units.csv --log-options o.json -o out.csv");
   add("studies/x.toml", "study list");
@@ -153,7 +165,11 @@ void make_files() {
   run("estimate m.json log.csv -o e.json -q");
   run("plan m.json --grid 3 --steps 64 -o p.json -q");
   run("plan m.json --planner point --steps 64 -o point.json -q");
-  run("convert point.json x.alpha -q");
+  run("plan m.json --horizon 3 -o horizon.json -q");
+  run("estimate m.json log.csv --estimator gibbs --draws 80 -o draws.json -q");
+  for (const char* name : {"x.alpha", "x.policy", "x.pg"}) {
+    run(fmt::format("convert point.json {} -q", name));
+  }
   run("study run study.toml -o r -q");
 }
 
@@ -216,6 +232,27 @@ void load_evidence(std::string_view name, std::string_view bytes) {
   static_cast<void>(evidence.estimate(EstimateOptions::bare()));
 }
 
+void clean_up(const Door& door) {
+  for (const char* name :
+       {"out.json", "out.csv", "out.pomdp", "out.html", "out.html.svg", "out.pg"}) {
+    fs::remove(name);
+  }
+  if (door.shape == Shape::pages) {
+    fs::remove_all("r");
+    fs::create_directory("r");
+  }
+}
+
+void enter(const Door& door, std::string_view bytes) {
+  if (door.file == "agent") return load_agent(door.words.front(), bytes);
+  if (door.file == "evidence") return load_evidence(door.words.front(), bytes);
+  clean_up(door);
+  write(door.file, bytes);
+  std::vector<std::string> line = door.words;
+  line.insert(line.end(), {"--threads", "1"});
+  static_cast<void>(cli::run_command(line));
+}
+
 // Entered once; all files are relative to it.
 void enter_folder() {
   static const bool done = [] {
@@ -244,16 +281,6 @@ std::string make_sound_file(const Door& door) {
   return read(door.file);
 }
 
-void clean_up(const Door& door) {
-  for (const char* name : {"out.json", "out.csv", "out.pomdp", "out.html", "out.html.svg"}) {
-    fs::remove(name);
-  }
-  if (door.shape == Shape::pages) {
-    fs::remove_all("r");
-    fs::create_directory("r");
-  }
-}
-
 }  // namespace
 
 std::span<const Door> doors() {
@@ -270,21 +297,19 @@ const std::string& sound_file(std::size_t door) {
   return all[door];
 }
 
-void open_door(std::size_t number, std::string_view bytes) {
+std::string open_door(std::size_t number, std::string_view bytes) {
   static_cast<void>(sound_file(number));
   const Door& door = doors()[number];
   try {
-    if (door.file == "agent") return load_agent(door.words.front(), bytes);
-    if (door.file == "evidence") return load_evidence(door.words.front(), bytes);
-    clean_up(door);
-    write(door.file, bytes);
-    std::vector<std::string> line = door.words;
-    line.insert(line.end(), {"--threads", "1"});
-    static_cast<void>(cli::run_command(line));
-  } catch (const InvalidArgument&) {
-  } catch (const IoError&) {
-  } catch (const fs::filesystem_error&) {
+    enter(door, bytes);
+  } catch (const InvalidArgument& refusal) {
+    return refusal.what();
+  } catch (const IoError& failure) {
+    return failure.what();
+  } catch (const fs::filesystem_error& failure) {
+    return failure.what();
   }
+  return {};
 }
 
 }  // namespace oas::test

@@ -24,8 +24,9 @@ struct Door {
 [[nodiscard]] const std::string& sound_file(std::size_t door);
 
 /// The verb on these bytes, in a folder of its own. What a stranger's file may do happens: nothing,
-/// or InvalidArgument, IoError or a failure of the file system. Anything else, a failed invariant
-/// for instance, goes on to the caller. Throws std::bad_alloc where there is not enough memory.
-void open_door(std::size_t door, std::string_view bytes);
+/// or InvalidArgument, IoError or a failure of the file system, whose message is returned. Anything
+/// else, a failed invariant for instance, goes on to the caller. Throws std::bad_alloc where there
+/// is not enough memory.
+std::string open_door(std::size_t door, std::string_view bytes);
 
 }  // namespace oas::test

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -175,7 +176,32 @@ TEST(JournalTest, RefusesEveryChangedByte) {
   }
 }
 
-TEST(JournalTest, RefusesAMissingAndAnExchangedFile) {
+// The reader must not take the file before for the last one: what follows would be lost, and new
+// records would be written in its place.
+TEST(JournalTest, RefusesToGoOnWithoutAnyFileButTheLast) {
+  const test::TemporaryDirectory folder;
+  std::vector<JournalRecord> records;
+  for (int i = 0; i < 400; ++i) records.push_back(step(0, i));
+  write_all(folder.path().string(), records, 4096);
+  const auto files = static_cast<int>(folder.entries().size());
+  ASSERT_GT(files, 3);
+  for (int missing = 1; missing < files; ++missing) {
+    const std::string file = folder.file(fmt::format("journal-{:08}.oasj", missing));
+    const std::string bytes = slurp(file);
+    std::filesystem::remove(file);
+    EXPECT_TRUE(holds_journal(folder.path().string())) << missing;
+    try {
+      static_cast<void>(read_all(folder.path().string()));
+      FAIL() << "a journal without its file " << missing << " was taken";
+    } catch (const InvalidArgument& error) {
+      EXPECT_THAT(error.what(), HasSubstr(file));
+    }
+    spill(file, bytes);
+  }
+  EXPECT_EQ(read_all(folder.path().string()), records);
+}
+
+TEST(JournalTest, RefusesAnExchangedAndACutFile) {
   const test::TemporaryDirectory folder;
   std::vector<JournalRecord> records;
   for (int i = 0; i < 400; ++i) records.push_back(step(0, i));

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "oas/belief/filter.hpp"
+#include "oas/belief/forecast.hpp"
 #include "oas/belief/smoother.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/json_text.hpp"
 #include "oas/formats/pomdp_text.hpp"
 #include "oas/formats/pomdpx.hpp"
 #include "oas/model/convert_timing.hpp"
@@ -87,8 +90,55 @@ TEST(ListedModel, SaysWhatNeedsATable) {
   EXPECT_THAT([&] { (void)list.values(); }, message);
   EXPECT_THAT([&] { (void)list.matrix(Action{0}); }, message);
   EXPECT_THAT([&] { (void)list.row(Action{0}, State{0}); }, message);
-  EXPECT_THAT([&] { write_model("never-written.json", sparse_models()[0].with_transition(list)); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("too large for JSON")));
+}
+
+// A file's list becomes a table where that is small enough, so this asks for the very table.
+TEST(ListedModel, IsTheSameInJson) {
+  for (const Pomdp& model : sparse_models()) {
+    const Pomdp listed = model.with_transition(as_list(model.transition()));
+    const Pomdp again = parse_model(dump_json(model_to_json(listed)), "m.json");
+    EXPECT_EQ(again.transition(), model.transition());
+    EXPECT_EQ(dump_json(model_to_json(again)), dump_json(model_to_json(model)));
+  }
+}
+
+TEST(ListedModel, FaultsInJsonAreNamed) {
+  const auto read = [](const std::string& list) {
+    return [=] {
+      (void)parse_model(R"({"format": "oas-model/1", "timing": "after", "states": 2, "actions": 1,
+"observations": 1, "observation": [[[1], [1]]], "transition_list": )" +
+                            list + "}",
+                        "m.json");
+    };
+  };
+  const auto says = [](const char* text) {
+    return ThrowsMessage<InvalidArgument>(HasSubstr(text));
+  };
+  EXPECT_NO_THROW(read("[[[1, 1], [0, 0.5, 1, 0.5]]]")());
+  EXPECT_THAT(read("[]"), says("$.transition_list: 0 entries where 1 are needed"));
+  EXPECT_THAT(read("[[[1, 1]]]"), says("$.transition_list[0]: 1 entries where 2 are needed"));
+  EXPECT_THAT(read("[[[1, 1], [0]]]"), says("$.transition_list[0][1]: 1 numbers"));
+  EXPECT_THAT(read("[[[1, 1], [2, 1]]]"), says("$.transition_list[0][1][0]: an index from 0 to 1"));
+  EXPECT_THAT(read("[[[1, 1], [0.5, 1]]]"), says("$.transition_list[0][1][0]"));
+  EXPECT_THAT(read("[[[1, 1], [1, 0.5, 0, 0.5]]]"), says("[0][1]: entry 0 after entry 1"));
+  EXPECT_THAT(read("[[[1, 1], [1, 0.5]]]"), says("[0][1] sums to 0.5"));
+  EXPECT_THAT(read("[[[1, 1], [0, 0, 1, 1]]]"), says("listed entries are positive"));
+  EXPECT_THAT(read(R"([[[1, 1], [1, 1]]], "transition": [[[0, 1], [0, 1]]])"), says("both"));
+}
+
+TEST(ListedModel, ForecastsAlike) {
+  for (const Pomdp& model : sparse_models()) {
+    const Pomdp listed = model.with_transition(as_list(model.transition()));
+    ForecastQuestion question;
+    question.steps = 12;
+    question.schedule = {Action{1}, Action{0}};
+    const Forecast table = Forecaster(model.transition(), question)(model.start());
+    const Forecast list = Forecaster(listed.transition(), question)(model.start());
+    ASSERT_EQ(list.states.size(), table.states.size());
+    for (std::size_t i = 0; i < list.states.size(); ++i) {
+      EXPECT_NEAR(list.states[i], table.states[i], 1e-14);
+    }
+  }
 }
 
 TEST(ListedModel, IsChecked) {

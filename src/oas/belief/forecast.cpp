@@ -47,6 +47,18 @@ Vector solve_on(const std::vector<char>& chosen, const Matrix& matrix, const Vec
   return result;
 }
 
+// T_aᵀ law.
+Vector law_of_next(const TransitionModel& transition, Action action, const Vector& law) {
+  if (!transition.is_listed()) return transition.matrix(action).transpose() * law;
+  Vector after = Vector::Zero(law.size());
+  for (State s{0}; s < transition.num_states(); ++s) {
+    if (law(s.value()) == 0.0) continue;
+    transition.for_each_next(
+        action, s, [&](State next, double p) { after(next.value()) += p * law(s.value()); });
+  }
+  return after;
+}
+
 }  // namespace
 
 void ForecastQuestion::validate(int num_states, int num_actions) const {
@@ -150,8 +162,8 @@ Forecast Forecaster::operator()(std::span<const double> belief) const {
     if (k == question_.steps) return forecast;
     const auto& schedule = question_.schedule;
     const Action action = schedule[static_cast<std::size_t>(k) % schedule.size()];
-    now = transition_.matrix(action).transpose() * now;
-    outside = transition_.matrix(action).transpose() * outside;
+    now = law_of_next(transition_, action, now);
+    outside = law_of_next(transition_, action, outside);
     for (std::size_t s = 0; s < inside_.size(); ++s) {
       if (inside_[s] != 0) outside[static_cast<Eigen::Index>(s)] = 0.0;
     }

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 
+#include "oas/estimation/diagnosis/noncentrality.hpp"
 #include "oas/jobs/log_diagnosis.hpp"
 
 namespace oas {
@@ -142,9 +141,7 @@ class Words {
     }
     const SensorFit& fit = *out_.sensor_fit;
     one.text += fit.brief(std::get<Pomdp>(log_.model)) + ".";
-    const boost::math::chi_squared law(fit.degrees);
-    const double needed = boost::math::non_central_chi_squared::find_non_centrality(
-        fit.degrees, boost::math::quantile(boost::math::complement(law, strict_)), 1.0 - kPower);
+    const double needed = noncentrality_at_level(fit.degrees, strict_, kPower);
     const double share = std::sqrt(needed / std::max(fit.if_even, 1e-300));
     one.power = share < 1.0
                     ? fmt::format("readings that are noise in {:.2g} % of the rows", 100.0 * share)

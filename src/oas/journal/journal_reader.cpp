@@ -45,7 +45,7 @@ void JournalReader::open_segment(std::uint64_t offset) {
   OAS_REQUIRE(file_ != nullptr, "{}: {}", path, std::strerror(errno));
   OAS_REQUIRE(std::fseek(file_.get(), static_cast<long>(offset), SEEK_SET) == 0, "{}: {}", path,
               std::strerror(errno));
-  last_ = !std::filesystem::exists(detail::segment_path(folder_, place_.segment + 1));
+  last_ = detail::last_segment(folder_) <= place_.segment;
   place_.offset = offset;
   buffer_.clear();
   used_ = 0;
@@ -117,7 +117,7 @@ bool JournalReader::next(JournalRecord& record) {
 // Goes on in the next file. One whose header is not whole has never held a record.
 bool JournalReader::open_next() {
   if (torn_ > 0) return false;
-  if (!std::filesystem::exists(detail::segment_path(folder_, place_.segment + 1))) return false;
+  if (detail::last_segment(folder_) <= place_.segment) return false;
   const JournalPlace here = place_;
   const JournalHeader header = header_;
   ++place_.segment;

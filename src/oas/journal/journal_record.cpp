@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "oas/core/bytes.hpp"
@@ -170,9 +169,6 @@ JournalHeader journal_header(const JournalRecord& record) {
   return header;
 }
 
-bool holds_journal(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(detail::segment_path(path, 1), error);
-}
+bool holds_journal(const std::string& path) { return detail::last_segment(path) > 0; }
 
 }  // namespace oas

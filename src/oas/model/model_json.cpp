@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "oas-model/1";
 
-constexpr std::array<std::string_view, 19> kKeys = {"format",
+constexpr std::array<std::string_view, 20> kKeys = {"format",
                                                     "timing",
                                                     "rows",
                                                     "states",
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 19> kKeys = {"format",
                                                     "observations",
                                                     "start",
                                                     "transition",
+                                                    "transition_list",
                                                     "observation",
                                                     "first_observation",
                                                     "observation_counts",
@@ -120,7 +121,12 @@ PomdpParts read_chain(const JsonView& root) {
 void read_dynamics(const JsonView& root, PomdpParts& parts) {
   const int s = parts.states.size();
   const int a = parts.actions.size();
-  if (root.has("transition")) {
+  if (root.has("transition_list")) {
+    if (root.has("transition")) {
+      root.fail(R"(both "transition" and "transition_list" are given)");
+    }
+    parts.transition = read_transition_list(root.at("transition_list"), s, a);
+  } else if (root.has("transition")) {
     parts.transition =
         TransitionModel(s, a, read_table(root.at("transition"), {a, s, s}), "$.transition");
   }
@@ -337,11 +343,9 @@ Json model_to_json(const Pomdp& model) {
   document["actions"] = write_labels(model.actions());
   document["observations"] = write_labels(model.observations());
   document["start"] = write_table(model.start(), {s});
-  if (model.has_transition()) {
-    OAS_REQUIRE(!model.transition().is_listed(),
-                "a model of {} states and {} actions is too large for JSON, which holds every "
-                "number; write .pomdp or .pomdpx",
-                s, a);
+  if (model.has_transition() && model.transition().is_listed()) {
+    document["transition_list"] = detail::write_transition_list(model.transition());
+  } else if (model.has_transition()) {
     document["transition"] = write_table(model.transition().values(), {a, s, s});
   }
   document["observation"] = write_table(model.sensors().values(), {a, s, o});

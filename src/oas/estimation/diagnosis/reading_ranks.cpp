@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
+
+#include "oas/estimation/diagnosis/noncentrality.hpp"
 
 namespace oas {
 
@@ -44,11 +45,8 @@ const ReadingFit::Part& ReadingFit::worst() const {
 }
 
 double ReadingFit::smallest_shift(double level, double power) const {
-  const boost::math::chi_squared law(kDegrees);
-  const double critical = boost::math::quantile(
-      boost::math::complement(law, level / static_cast<double>(parts.size())));
   const double needed =
-      boost::math::non_central_chi_squared::find_non_centrality(kDegrees, critical, 1.0 - power);
+      noncentrality_at_level(kDegrees, level / static_cast<double>(parts.size()), power);
   double fewest = rows;
   for (const Part& part : parts) fewest = std::min(fewest, part.rows);
   // A shift by δ moves the mean of an even rank by δ/(2√π), that of the first polynomial by √12 so.

@@ -1,11 +1,11 @@
 #include "oas/estimation/diagnosis/score_tests.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <numeric>
+
+#include "oas/estimation/diagnosis/noncentrality.hpp"
 
 namespace oas {
 
@@ -255,11 +255,7 @@ double ScoreTest::critical(double level) const {
 }
 
 double ScoreTest::noncentrality(double degrees, double level, double power) const {
-  using Law = boost::math::non_central_chi_squared;
-  const double tail = std::pow(10.0, -std::min(critical(level), 250.0));
-  const double least =
-      boost::math::quantile(boost::math::complement(boost::math::chi_squared(degrees), tail));
-  return Law::find_non_centrality(degrees, least, 1.0 - power);
+  return noncentrality_at_level(degrees, std::pow(10.0, -std::min(critical(level), 250.0)), power);
 }
 
 double ScoreTest::noncentrality_of(Eigen::Index coordinate, double level, double power) const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -11,8 +13,19 @@ namespace oas::detail {
 
 namespace {
 
+std::string segment_name(int segment) { return fmt::format("journal-{:08}.oasj", segment); }
+
 std::uint32_t folded(std::uint64_t value) {
   return static_cast<std::uint32_t>(value ^ (value >> 32));
+}
+
+// That of a file of a journal; 0: it is another file.
+int segment_of(const std::string& name) {
+  constexpr std::string_view kBegin = "journal-";
+  int segment = 0;
+  if (!name.starts_with(kBegin)) return 0;
+  std::from_chars(name.data() + kBegin.size(), name.data() + name.size(), segment);
+  return segment > 0 && name == segment_name(segment) ? segment : 0;
 }
 
 }  // namespace
@@ -48,7 +61,17 @@ Frame parse_frame(std::string_view bytes) {
 }
 
 std::string segment_path(const std::string& folder, int segment) {
-  return (std::filesystem::path(folder) / fmt::format("journal-{:08}.oasj", segment)).string();
+  return (std::filesystem::path(folder) / segment_name(segment)).string();
+}
+
+int last_segment(const std::string& folder) {
+  int last = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    last = std::max(last, segment_of(at->path().filename().string()));
+  }
+  return last;
 }
 
 }  // namespace oas::detail

@@ -31,5 +31,7 @@ struct Frame {
 
 /// "journal-00000001.oasj" in that folder.
 [[nodiscard]] std::string segment_path(const std::string& folder, int segment);
+/// The largest number of a file of a journal in that folder; 0 where there is none, or no folder.
+[[nodiscard]] int last_segment(const std::string& folder);
 
 }  // namespace oas::detail

@@ -18,4 +18,10 @@ void read_dynamics(const JsonView& root, PomdpParts& parts);
 [[nodiscard]] std::vector<double> read_table(const JsonView& view,
                                              std::initializer_list<int> extents);
 
+/// [A][S] rows of next states and their probabilities in turn, by rising state. Becomes a table
+/// where one is small enough.
+[[nodiscard]] TransitionModel read_transition_list(const JsonView& view, int num_states,
+                                                   int num_actions);
+[[nodiscard]] nlohmann::ordered_json write_transition_list(const TransitionModel& transition);
+
 }  // namespace oas::detail
