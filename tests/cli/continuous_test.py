@@ -124,8 +124,8 @@ class Continuous(CliCase):
 
     def test_a_policy_is_forecast_where_readings_are_real(self):
         self.good("simulate", "m.json", "--steps", 60, "--runs", 4, "-o", "log.csv")
-        self.good("discretise", "m.json", "--cells", 12, "--search", "even", "-o", "f.json", "--log",
-                  "log.csv", "--log-out", "cells.csv")
+        self.good("discretise", "m.json", "--cells", 12, "--search", "even", "-o", "f.json",
+                  "--log", "log.csv", "--log-out", "cells.csv")
         self.good("plan", "f.json", "--steps", 6400, "-o", "plan.json")
         ahead = ("--reach", "high", "--steps", 9)
         constant = self.good_json("forecast", "m.json", "log.csv", "--policy", "constant:act",
