@@ -130,6 +130,11 @@ void calibrate_finite(const CalibrateArguments& options) {
   OAS_REQUIRE(!options.densities.by_action,
               "--by-action: for densities of real-valued readings; finite sensors are by action "
               "unless --same-for-all-actions is given");
+  OAS_REQUIRE(
+      options.unread.empty(),
+      "--unread: for densities of real-valued readings; a finite sensor needs labelled rows "
+      "of every state, or --prior");
+  refuse_options(options.common, {"--draws"}, "random densities are of real-valued readings");
   options.calibration.validate();
   const Pomdp model = skeleton(options);
   if (options.model.empty() && look_like_readings(model.observations())) {

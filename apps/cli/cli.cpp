@@ -76,6 +76,15 @@ std::vector<std::string> names_in(const std::vector<CLI::Option*>& options) {
   return names;
 }
 
+void check_conditions(const Common& common) {
+  for (const auto& [options, holds, why_not] : common.conditions) {
+    const bool given = std::any_of(options.begin(), options.end(), [&](const std::string& option) {
+      return common.verb->count(option) > 0;
+    });
+    if (given && !holds()) refuse_options(common, options, why_not);
+  }
+}
+
 }  // namespace
 
 std::FILE* Common::printed() const {
@@ -101,15 +110,21 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
     std::vector<std::string> outputs = names_in(common.outputs);
     if (common.folder_outputs) std::erase_if(outputs, names_folder);
     if (only_helps()) outputs.clear();
+    check_conditions(common);
     check_files(inputs, outputs);
     run();
   });
   return verb;
 }
 
-void refuse_options(const Common& common, std::initializer_list<const char*> options,
+void only_when(Common& common, std::vector<std::string> options, std::function<bool()> holds,
+               std::string why_not) {
+  common.conditions.push_back({std::move(options), std::move(holds), std::move(why_not)});
+}
+
+void refuse_options(const Common& common, const std::vector<std::string>& options,
                     const std::string& why) {
-  for (const char* option : options) {
+  for (const std::string& option : options) {
     OAS_REQUIRE(common.verb->count(option) == 0, "{}: {}", option, why);
   }
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -37,6 +36,13 @@ struct Common {
   std::vector<CLI::Option*> outputs;
   bool folder_outputs = false;  ///< outputs may be folders, which the verb checks itself
   std::vector<std::vector<std::string>*> logs;  ///< inputs too: files, folders and patterns
+  /// What only_when() declared.
+  struct Condition {
+    std::vector<std::string> options;
+    std::function<bool()> holds;
+    std::string why_not;
+  };
+  std::vector<Condition> conditions;
 
   [[nodiscard]] Parallelism parallelism() const { return {threads, current_team()}; }
   /// Where the verb prints: standard error when standard output is one of the outputs.
@@ -48,8 +54,14 @@ struct Common {
 CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common& common,
                    std::function<void()> run);
 
-/// Throws InvalidArgument "--steps: why" when one of these options was given.
-void refuse_options(const Common& common, std::initializer_list<const char*> options,
+/// Declares that the verb looks at these options only where `holds`, once all options are known;
+/// where it does not, one that was given is refused before any work: "--steps: why not".
+void only_when(Common& common, std::vector<std::string> options, std::function<bool()> holds,
+               std::string why_not);
+
+/// Throws InvalidArgument "--steps: why" when one of these options was given: for what shows only
+/// when files have been read.
+void refuse_options(const Common& common, const std::vector<std::string>& options,
                     const std::string& why);
 
 /// Declares --lenient.

@@ -67,6 +67,10 @@ void run_convert(const ConvertArguments& options) {
     return with_rows(with_discount(loaded, options.discount), options.rows);
   });
   const Timing timing = wanted_timing(options, model);
+  if (timing == model.timing()) {
+    refuse_options(options.common, {"--expand"},
+                   fmt::format("the timing stays {}, so no states are added", to_string(timing)));
+  }
   const TimingConversion converted = convert_timing(model, timing, {.expand = options.expand});
   OAS_REQUIRE(converted.model.has_value(), "{}: not the same on these states in timing {}: {}{}",
               options.input, to_string(timing), converted.reason,

@@ -31,6 +31,13 @@ std::string shown_p(const DiagnosisAnswer& answer, int replicates) {
                                  : fmt::format("{:.2g}", answer.p_value);
 }
 
+std::string verdict_on(const DiagnosisAnswer& answer, double level) {
+  if (!answer.tested()) return "not tested";
+  if (answer.confirms) return answer.p_value <= level ? "as said" : "-";
+  if (!answer.found) return "-";
+  return answer.explained ? "explained" : "FOUND";
+}
+
 std::string to_text(const LogDiagnosis& diagnosis) {
   std::string text =
       fmt::format("{} in {} of {}, {} without observation\n", counted(diagnosis.rows, "row"),
@@ -39,11 +46,8 @@ std::string to_text(const LogDiagnosis& diagnosis) {
   Table table({"question", "p", "Holm", ""});
   for (const DiagnosisAnswer& one : diagnosis.answers) {
     table.add({diagnosis_question(one.asked), shown_p(one, diagnosis.replicates),
-               one.tested() ? fmt::format("{:.2g}", one.holm) : "",
-               !one.tested()   ? "not tested"
-               : !one.found    ? "-"
-               : one.explained ? "explained"
-                               : "FOUND"});
+               one.tested() && !one.confirms ? fmt::format("{:.2g}", one.holm) : "",
+               verdict_on(one, diagnosis.level)});
   }
   text += table.text() + "\n";
   for (const DiagnosisAnswer& one : diagnosis.answers) {
@@ -65,7 +69,7 @@ void run_diagnose(const DiagnoseArguments& options) {
                   is_written_directly(options.figure),
               "--figure {}: the figure is written as .svg", options.figure);
   auto how = options_from<DiagnosisOptions>(options.settings, "diagnose");
-  const AnyModel model = load_any_model(options.model, options.common);
+  const AnyModel model = load_row_model(options.model, options.rows, options.common);
   how.parallelism = options.common.parallelism();
   LogDiagnosis diagnosis;
   {

@@ -125,10 +125,13 @@ void run_discretise(const DiscretiseArguments& options) {
   OAS_REQUIRE(options.output.empty() || is_json_output(options.output),
               "{}: the model must be a .json file, which keeps the split points", options.output);
   const ContinuousPomdp model = load_continuous(options);
-  if (!model.density_draws().draws.empty() && !options.output.empty()) {
+  const bool calibrated = !model.density_draws().draws.empty() && !options.output.empty();
+  const bool carried =
+      calibrated && has_draws_under_densities(estimate_beside(options.model), model);
+  if (calibrated && !carried) {
     warn(options.common,
          fmt::format("{}: its densities were calibrated on labelled rows; the cells take them as "
-                     "exact, so that error bars of new estimates with them are too small",
+                     "exact, so that error bars of estimates with them are too small",
                      options.model));
   }
   const Cells cells = choose_cells(options, model);
@@ -145,6 +148,11 @@ void run_discretise(const DiscretiseArguments& options) {
   }
   std::string text = fmt::format("{} cells, alpha {:.4f}\n{}", cells.num_cells(), sensors.alpha,
                                  splits_text(cells));
+  if (carried) {
+    text +=
+        "that the densities were calibrated on labelled rows goes along with the draws of the "
+        "estimate; a new estimate with these cells would take them as exact\n";
+  }
   if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
   if (!options.logs.empty()) {
     text += fmt::format("{}: {} written\n", options.log_output, counted(rows, "row"));

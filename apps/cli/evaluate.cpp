@@ -154,9 +154,6 @@ std::vector<std::string> warnings_of(const EvaluateArguments& options, const Pom
 
 // The table of --policy. What only the evaluation of one plan looks at is refused.
 void run_what_if(EvaluateArguments& options) {
-  refuse_options(options.common,
-                 {"--start-node", "--vectors", "--grid", "--steps", "--level", "--seed"},
-                 "only the evaluation of one PLAN looks at it; a table of --policy is exact");
   OAS_REQUIRE(options.plan.empty(), "{}: with --policy, plans are named as --policy {}",
               options.plan, options.plan);
   const Pomdp model = load_model(options.model, options.common);
@@ -168,7 +165,6 @@ void run_what_if(EvaluateArguments& options) {
 
 void run_evaluate(EvaluateArguments& options) {
   if (!options.question.policies.empty()) return run_what_if(options);
-  refuse_options(options.common, {"--confidence"}, "only a table of --policy looks at it");
   OAS_REQUIRE(!options.plan.empty(), "what is to be evaluated? Name a PLAN, or --policy");
   const double level = options.simulation.level;
   OAS_REQUIRE(level > 0.0 && level < 1.0, "--level is {}; it must lie between 0 and 1", level);
@@ -258,6 +254,21 @@ void add_evaluate(CLI::App& app) {
   verb->add_option("--level", options->simulation.level, "Confidence level")->capture_default_str();
   add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
   add_log_options(*verb, false, options->question.rows, options->common);
+  only_when(
+      options->common, log_option_names(false),
+      [options] {
+        const auto& asked = options->question.policies;
+        return std::any_of(asked.begin(), asked.end(),
+                           [](const std::string& policy) { return policy.starts_with("log:"); });
+      },
+      "says how a log is read, and only --policy log:… reads one");
+  only_when(
+      options->common, {"--confidence"}, [options] { return !options->question.policies.empty(); },
+      "only a table of --policy looks at it");
+  only_when(
+      options->common, {"--start-node", "--vectors", "--grid", "--steps", "--level", "--seed"},
+      [options] { return options->question.policies.empty(); },
+      "only the evaluation of one PLAN looks at it; a table of --policy is exact");
 }
 
 }  // namespace oas::cli

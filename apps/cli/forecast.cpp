@@ -193,11 +193,11 @@ void run_forecast(const ForecastArguments& given) {
   if (question.schedule.empty()) question.schedule = {Action{0}};
   question.reach = indices_of<State>(options.reach, model.states(), "--reach", "state");
   if (!options.policy.empty()) {
-    OAS_REQUIRE(std::holds_alternative<Pomdp>(any),
-                "--policy: it would answer finite observations, which {} has not; oas discretise "
-                "makes a model with such",
-                options.model);
-    options.forecast.policy = ask_policy(options.policy, model, log_options(options.rows));
+    if (const auto* const real = std::get_if<ContinuousPomdp>(&any)) {
+      options.forecast.seen_by_policy = seen_by_policy(options.policy, *real);
+    }
+    options.forecast.policy = ask_policy(
+        options.policy, options.forecast.seen_by_policy.value_or(model), log_options(options.rows));
   }
   options.forecast.parallelism = options.common.parallelism();
   std::vector<TransitionModel> draws;
@@ -206,6 +206,9 @@ void run_forecast(const ForecastArguments& given) {
     if (!draws.empty()) options.forecast.within = without_unseen(*estimate);
     options.forecast.drawn_densities =
         estimate->labelled_rows.has_value() && options.logs.front() != "-";
+  }
+  if (draws.empty()) {
+    refuse_options(options.common, {"--confidence"}, why_no_limits(options.model));
   }
   const std::unique_ptr<ByteSink> out =
       options.output.empty() ? nullptr : open_output(options.output);

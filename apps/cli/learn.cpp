@@ -241,6 +241,13 @@ void add_learn(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("-o,--output", options->output,
                    "FILE.csv for one run (FILE.json is written too), or a folder");
+  only_when(
+      options->common, {"--checkpoints"}, [options] { return !options->output.empty(); },
+      "these are rows of a CSV, and none is written; name one with -o");
+  only_when(
+      options->common,
+      {"--steps", "--runs", "--seed", "--iota", "--set", "--checkpoints", "--oracle-gap", "-o"},
+      [list_settings] { return !*list_settings; }, "with --settings nothing is learned");
 }
 
 }  // namespace oas::cli

@@ -13,12 +13,14 @@
 #include "oas/core/files.hpp"
 #include "oas/core/programs.hpp"
 #include "oas/core/temporary_files.hpp"
+#include "oas/figures/figure_file.hpp"
 #include "oas/planning/grid/extended_value_iteration.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/planning/planners.hpp"
 #include "oas/planning/policies/policy_file.hpp"
 #include "oas/planning/simplex_figure.hpp"
+#include "oas/report/policy_figure.hpp"
 #include "plan_horizon.hpp"
 #include "plan_uncertain.hpp"
 #include "posterior.hpp"
@@ -105,8 +107,17 @@ std::string headline(const std::string& model, const Plan& plan) {
                      plan.message, checked);
 }
 
+// What the log leaves open, or that nobody says how much that is.
+std::string about_draws(const PlanArguments& options, const Plan& plan, const DrawnModels& draws) {
+  if (draws.estimated && draws.models.empty()) {
+    return fmt::format("  the dynamics are taken as exact: {}\n", why_no_limits(options.model));
+  }
+  return plan.horizon ? horizon_posterior_line(plan, draws.what())
+                      : posterior_line(plan, draws.what());
+}
+
 void print_plan(const PlanArguments& options, const Plan& plan, const std::string& choice,
-                const std::string& drawn, double seconds) {
+                const DrawnModels& draws, double seconds) {
   if (options.common.json) {
     Json document = plan_to_json(plan);
     for (const char* left_to_the_file :
@@ -126,7 +137,7 @@ void print_plan(const PlanArguments& options, const Plan& plan, const std::strin
         "best one found\n",
         plan.optimism->radius, plan.optimism->gain_bound);
   }
-  text += plan.horizon ? horizon_posterior_line(plan, drawn) : posterior_line(plan, drawn);
+  text += about_draws(options, plan, draws);
   if (plan.horizon && !options.output.empty())
     text += fmt::format("  {}: written\n", options.output);
   print(options.common, text + fmt::format("  {:.3f} s\n", seconds));
@@ -158,9 +169,6 @@ void check_options(const PlanArguments& options) {
 void check_model(const PlanArguments& options, const Pomdp& model) {
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to plan with", options.model);
   check_reward(options.model, model, options.common);
-  OAS_REQUIRE(options.figure.empty() || model.num_states() == 2 || model.num_states() == 3,
-              "{}: a policy can be drawn for 2 or 3 states, not for {}", options.model,
-              model.num_states());
   OAS_REQUIRE(options.uncertainty.robust || !is_foreign_policy(options.output),
               "{}: a plan is written as .json; then use oas convert PLAN.json {}", options.output,
               options.output);
@@ -195,6 +203,19 @@ Plan chosen_plan(const PlanArguments& options, const Pomdp& model, const DrawnMo
   });
 }
 
+// Regions of beliefs where these can be drawn; else the beliefs that the plan meets most.
+void draw(const std::string& path, const Plan& plan, std::uint64_t seed) {
+  constexpr std::size_t kShownBeliefs = 8;  // of each action
+  const int states = plan.model.num_states();
+  if (states == 2 || states == 3) {
+    FigureOptions figure;
+    figure.seed = seed;
+    write_policy_figure(path, plan, figure);
+  } else {
+    write_figure(path, policy_svg(plan.model, visited_beliefs(plan, seed, kShownBeliefs)));
+  }
+}
+
 void run_plan(PlanArguments& options) {
   check_options(options);
   const Pomdp model = load_model(options.model, options.common);
@@ -211,6 +232,9 @@ void run_plan(PlanArguments& options) {
   if (options.all && options.output.empty() && options.figure.empty()) return;
   const double started = now();
   const DrawnModels draws = draws_in(options.model, model);
+  if (draws.models.empty()) {
+    refuse_options(options.common, {"--confidence"}, why_no_limits(options.model));
+  }
   warn_of_exact_rewards(options.model, draws, options.common, warnings);
   std::string choice;
   Plan plan = chosen_plan(options, model, draws, choice);
@@ -223,12 +247,8 @@ void run_plan(PlanArguments& options) {
   const double seconds = now() - started;
   if (plan.status != SolveStatus::converged) warn(options.common, plan.message);
   if (!options.output.empty()) write_plan(options.output, plan);
-  if (!options.figure.empty()) {
-    FigureOptions figure;
-    figure.seed = options.plan.simulation.seed;
-    write_policy_figure(options.figure, plan, figure);
-  }
-  if (!options.all) print_plan(options, plan, choice, draws.what(), seconds);
+  if (!options.figure.empty()) draw(options.figure, plan, options.plan.simulation.seed);
+  if (!options.all) print_plan(options, plan, choice, draws, seconds);
 }
 
 }  // namespace
@@ -258,9 +278,26 @@ void add_plan(CLI::App& app) {
                    "Level of limits over the draws, and share of them in the set of --robust")
       ->capture_default_str();
   verb->add_flag("--all", options->all, "Compare with simpler policies and with the visible state");
-  add_output(*verb, "--figure", options->figure, "Draw the policy, .svg or .png (2 or 3 states)",
-             options->common);
+  add_output(
+      *verb, "--figure", options->figure,
+      "Draw the policy, .svg or .png: regions of beliefs for 2 or 3 states, else those visited "
+      "most",
+      options->common);
   add_output(*verb, "-o,--output", options->output, "Plan to write (.json)", options->common);
+  only_when(
+      options->common, {"--confidence"},
+      [options] { return !options->all || !options->output.empty(); },
+      "the comparison of --all has no limits over draws");
+  only_when(
+      options->common, {"--confidence"},
+      [options] {
+        const Uncertainty& told = options->uncertainty;
+        return !told.robust || !told.radius;
+      },
+      "the set of --robust is then that of --radius");
+  only_when(
+      options->common, {"--steps", "--seed"}, [options] { return !options->uncertainty.robust; },
+      "the promise of --robust is proved, not simulated");
 }
 
 }  // namespace oas::cli

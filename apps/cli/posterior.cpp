@@ -14,6 +14,13 @@ std::optional<TransitionEstimate> estimate_in(const std::string& name) {
   return read_estimate(name).estimate;
 }
 
+std::string why_no_limits(const std::string& name) {
+  return fmt::format(
+      "{} carries no draws of the dynamics, so there are no limits; oas estimate --estimator gibbs "
+      "writes some",
+      name);
+}
+
 std::string DrawnModels::what() const {
   if (drawn_sensors)
     return drawn_rewards ? "dynamics, sensors and rewards" : "dynamics and sensors";
@@ -25,6 +32,7 @@ DrawnModels draws_in(const std::string& name, const Pomdp& model) {
   if (!estimate) return {};
   DrawnModels result{drawn_models(model, *estimate),
                      {},
+                     true,
                      !estimate->reward.empty(),
                      !estimate->reward_draws.empty(),
                      !estimate->sensor_draws.empty()};

@@ -31,7 +31,7 @@ struct ReportArguments {
 void run_report(const ReportArguments& given) {
   ReportArguments options = given;
   ReportOptions& report = options.report;
-  const AnyModel any = load_any_model(options.model, options.common);
+  const AnyModel any = load_row_model(options.model, options.rows, options.common);
   const Pomdp& model = chain_of(any);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to report on", options.model);
   OAS_REQUIRE(report.confidence > 0.0 && report.confidence < 1.0,
@@ -56,10 +56,13 @@ void run_report(const ReportArguments& given) {
                 "{}: a plan for {}; {} has {} states", options.plan, report.plan->model.brief(),
                 options.model, model.num_states());
   }
+  const std::optional<TransitionEstimate> estimate = estimate_in(options.model);
+  if (!estimate || estimate->draws.empty()) {
+    refuse_options(options.common, {"--confidence"}, why_no_limits(options.model));
+  }
   const OneLog log = one_log_of(options.logs, log_options(options.rows));
   if (report.title.empty()) report.title = log.title();
   report.parallelism = options.common.parallelism();
-  const std::optional<TransitionEstimate> estimate = estimate_in(options.model);
   Progress progress(options.common, "rows", 0);
   const ReportContents contents = report_log(any, estimate, log, report, log_options(options.rows),
                                              [&](std::int64_t rows) { progress.add(rows); });
@@ -99,6 +102,10 @@ void add_report(CLI::App& app) {
   add_log_options(*verb, true, options->rows, options->common);
   add_output(*verb, "-o,--output", options->output, "Page to write", options->common)
       ->capture_default_str();
+  only_when(
+      options->common, {"--steps", "--confidence"},
+      [options] { return !options->schedule.empty() || !options->reach.empty(); },
+      "only forecasts look at it: say with --actions which actions are to come");
 }
 
 }  // namespace oas::cli

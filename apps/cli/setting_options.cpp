@@ -17,6 +17,13 @@ std::string help_of(const SettingInfo& setting) {
   return help;
 }
 
+// half_life → "--half-life".
+std::string option_name(const std::string& setting) {
+  std::string name = "--" + setting;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 // "particle", or "not particle" where that is shorter; empty: everybody's.
 std::string whose(const SharedSetting& setting, const std::vector<std::string>& members) {
   std::vector<std::string> others;
@@ -32,8 +39,7 @@ std::string whose(const SharedSetting& setting, const std::vector<std::string>& 
 }  // namespace
 
 CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given) {
-  std::string name = "--" + setting.name;
-  std::replace(name.begin(), name.end(), '_', '-');
+  const std::string name = option_name(setting.name);
   if (setting.type.empty()) {
     return verb.add_flag_callback(
         name,
@@ -93,6 +99,16 @@ void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& gi
       "File (.json) with these options, in place of typing them with every command"));
 }
 
+std::vector<std::string> log_option_names(bool known_states) {
+  LogOptions options;
+  SettingFields fields;
+  options.visit(fields);
+  if (known_states) options.visit_known_states(fields);
+  std::vector<std::string> names = {"--log-options"};
+  for (const SettingInfo& setting : fields.describe()) names.push_back(option_name(setting.name));
+  return names;
+}
+
 LogOptions log_options(const std::vector<Setting>& given) {
   LogOptions options;
   SettingFields fields;
@@ -113,8 +129,7 @@ std::string with_option_names(const std::string& message) {
     const bool leads = message.starts_with(named);
     const std::size_t at = leads ? 0 : message.find(": " + named);
     if (at == std::string::npos) continue;
-    std::string option = "--" + setting.name;
-    std::replace(option.begin(), option.end(), '_', '-');
+    const std::string option = option_name(setting.name);
     const std::size_t name = leads ? 0 : at + 2;
     return message.substr(0, name) + option + message.substr(name + setting.name.size());
   }

@@ -28,6 +28,8 @@ void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,
 void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& given, Common& common,
                      std::vector<Setting>* others = nullptr);
 [[nodiscard]] LogOptions log_options(const std::vector<Setting>& given);
+/// Their names, that of the file among them: "--columns".
+[[nodiscard]] std::vector<std::string> log_option_names(bool known_states);
 /// A message of the library about one of these options with its name as it is typed: "gaps: …" is
 /// about --gaps.
 [[nodiscard]] std::string with_option_names(const std::string& message);

@@ -42,6 +42,10 @@ struct Answer {
   }
 };
 
+bool keeps_belief(const AskedPolicy& policy) {
+  return std::holds_alternative<BeliefRule>(policy.acts);
+}
+
 Answer answer(AskedPolicy policy, const Pomdp& model, const DrawnModels& draws,
               const std::optional<Pomdp>& filter, const Common& common) {
   if (auto* const rule = std::get_if<BeliefRule>(&policy.acts); rule != nullptr && filter) {
@@ -171,7 +175,13 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
   for (const std::string& text : question.policies) {
     policies.push_back(ask_policy(text, model, rows));
   }
+  if (std::none_of(policies.begin(), policies.end(), keeps_belief)) {
+    refuse_options(common, {"--filter"}, "none of these policies keeps a belief");
+  }
   const DrawnModels drawn = draws_in(question.name, model);
+  if (drawn.models.empty()) {
+    refuse_options(common, {"--confidence"}, why_no_limits(question.name));
+  }
   const std::vector<Pomdp>& draws = drawn.models;
   std::vector<std::string> warnings =
       warn_of_undetermined(question.name, model, "the gain", common);

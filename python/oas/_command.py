@@ -392,7 +392,8 @@ def plan(model: Any, **settings: Any) -> _oas.Plan:
     - `confidence` (number, 0.95): level of limits over the draws, and share of them in the
       set of `robust`
     - `all` (True or False): compare with simpler policies and with the visible state
-    - `figure` (text): draw the policy, .svg or .png (2 or 3 states)
+    - `figure` (text): draw the policy, .svg or .png: regions of beliefs for 2 or 3 states,
+      else those visited most
     """
     with _files() as files:
         output = files.path("plan.json")

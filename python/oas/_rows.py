@@ -22,7 +22,7 @@ _PARTS = ("action", "observation", "run", "time", "propensity", "reward", "state
 # Settings of the reader that a table of finite rows does not need it for.
 _HARMLESS = ("columns", "rows", "interleaved")
 LOG_SETTINGS = (
-    "columns", "step", "step_classes", "gaps", "from", "until", "rows", "outliers",
+    "columns", "step", "step_classes", "gaps", "sparse", "from", "until", "rows", "outliers",
     "interleaved", "known_states", "noticed",
 )  # fmt: skip
 
@@ -368,6 +368,8 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
       day=20h..28h,week=7d makes wait@day or wait@week of wait, by the time of the next row
     - `gaps` (text): what to make of steps without a row: error (the default), action=NAME,
       repeat (rows without observation), new-run (from an unknown state)
+    - `sparse` (True or False): the step is right although rows lie twenty and more of them
+      apart throughout
     - `from_` (text): leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a
       number; units that ran before start in an unknown state
     - `until` (text): leave out rows at this time and later

@@ -101,6 +101,51 @@ class Continuous(CliCase):
         self.good("plan", "refined.json", "-o", "plan.json")
         self.good("learn", "refined.json", "--agent", "uniform", "--steps", 100, "-o", "run.csv")
 
+    def test_cells_of_rows_whose_start_is_unknown_are_refused(self):
+        """A log of cells could not say that a unit ran before."""
+        rows = "".join(f"{t},look,{t % 5}\n" for t in range(9))
+        self.write("timed.csv", "time,action,observation\n" + rows)
+        self.good("discretise", "m.json", "-o", "f.json")
+        cells = ("discretise", "m.json", "--use", "f.json", "--log", "timed.csv", "--log-out",
+                 "cells.csv")
+        self.good(*cells)
+        self.good(*cells, "--until", 5)
+        self.good(*cells, "--from", 0)
+        os.remove(self.folder / "cells.csv")
+        self.bad(*cells, "--from", 3, says=["--from", "unknown state"])
+
+    def test_a_report_names_the_kind_of_readings(self):
+        self.write("p.json", json.dumps(PLANE))
+        self.good("simulate", "p.json", "--steps", 60, "-o", "log.csv")
+        self.good("report", "p.json", "log.csv", "-o", "r.html")
+        page = self.read("r.html").decode()
+        self.assertNotIn("1 observation", page)
+        self.assertIn("observations: 2 real numbers", page)
+
+    def test_a_policy_is_forecast_where_readings_are_real(self):
+        self.good("simulate", "m.json", "--steps", 60, "--runs", 4, "-o", "log.csv")
+        self.good("discretise", "m.json", "--cells", 12, "--search", "even", "-o", "f.json",
+                  "--log", "log.csv", "--log-out", "cells.csv")
+        self.good("plan", "f.json", "--steps", 6400, "-o", "plan.json")
+        ahead = ("--reach", "high", "--steps", 9)
+        constant = self.good_json("forecast", "m.json", "log.csv", "--policy", "constant:act",
+                                  *ahead)["units"]
+        scheduled = self.good_json("forecast", "m.json", "log.csv", "--actions", "act",
+                                   *ahead)["units"]
+        for one, other in zip(constant, scheduled):
+            for key in ("reached_within_steps", "mean_steps"):
+                self.assertAlmostEqual(one[key]["value"], other[key]["value"], places=6)
+        rule = "threshold:high>0.4=act,else=look"
+        for policy in ("plan.json", rule):
+            real, finite = (self.good_json("forecast", model, log, "--policy", policy,
+                                           *ahead)["units"]
+                            for model, log in (("m.json", "log.csv"), ("f.json", "cells.csv")))
+            for one, other in zip(real, finite):
+                self.assertAlmostEqual(one["reached_within_steps"]["value"],
+                                       other["reached_within_steps"]["value"], delta=0.08)
+        self.bad("forecast", "m.json", "log.csv", "--policy", "log:cells.csv", *ahead,
+                 says=["policy log:cells.csv", "real-valued"])
+
     def test_what_an_estimate_knows_goes_along(self):
         """An action that is hardly ever taken: its flags and error bars stay with T."""
         rows = ["action,observation"] + [f"look,{0.1 * (t * t % 50)}" for t in range(3000)]

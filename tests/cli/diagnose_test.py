@@ -13,7 +13,8 @@ class Diagnose(CliCase):
             "format": "oas-model/1", "timing": "before", "states": ["ok", "worn"],
             "actions": ["run", "repair"], "observations": ["hum", "grind"], "start": [1, 0],
             "observation": [[[0.9, 0.1], [0.2, 0.8]]] * 2,
-            "transition": [[[run, 1 - run], [0.1, 0.9]], [[0.95, 0.05], [0.7, 0.3]]]}
+            "transition": [[[run, 1 - run], [0.1, 0.9]], [[0.95, 0.05], [0.7, 0.3]]],
+            "reward": [[1, 0], [0.4, 0.3]]}
         document.update(changes)
         self.write(name, json.dumps(document))
 
@@ -144,6 +145,59 @@ class Diagnose(CliCase):
         self.assertTrue(answers["reading_first"]["found"] or answers["timing"]["found"])
         self.assertIn("timing after", answers["timing"]["answer"]
                       + answers["reading_first"]["answer"])
+
+    def reading_first_log(self):
+        """Rows that say nothing of how they were written, of an operator who acts on readings."""
+        self.model("first.json", timing="after", rows="reading-first")
+        self.good("simulate", "first.json", "--policy", "memoryless", "--runs", 4, "--steps", 900,
+                  "--seed", 2, "-o", "log.csv")
+        lines = self.read("log.csv").decode().splitlines()
+        self.write("rows.csv", "\n".join(lines[1:]) + "\n")
+
+    def test_rows_that_are_said_to_be_reading_first_are_tested(self):
+        self.reading_first_log()
+        told, answers = self.answers("first.json", "rows.csv")
+        self.assertTrue(answers["timing"]["tested"])
+        self.assertFalse(answers["timing"]["found"])
+        self.assertIn("timing after fits worse", answers["timing"]["answer"])
+        self.assertTrue(answers["reading_first"]["confirms_the_model"])
+        self.assertFalse(answers["reading_first"]["found"])
+        self.assertEqual(told["timing"]["rows"], "reading-first")
+        self.model("plain.json", timing="after")
+        also, _ = self.answers("plain.json", "rows.csv", "--rows", "reading-first")
+        self.assertEqual(also, told)
+        self.model("after.json", timing="after")
+        self.good("simulate", "after.json", "--policy", "memoryless", "--runs", 4, "--steps", 900,
+                  "-o", "after.csv")
+        lines = self.read("after.csv").decode().splitlines()
+        self.write("rows.csv", "\n".join(lines[1:]) + "\n")
+        _, answers = self.answers("first.json", "rows.csv")
+        self.assertTrue(answers["timing"]["found"])
+        self.assertIn("the rows fit timing after better", answers["timing"]["answer"])
+
+    def test_rows_that_are_said_to_be_after_may_be_reading_first(self):
+        self.reading_first_log()
+        self.model("after.json", timing="after")
+        _, answers = self.answers("after.json", "rows.csv")
+        self.assertTrue(answers["timing"]["found"])
+        self.assertTrue(answers["reading_first"]["found"])
+        self.assertIn("the rows are reading-first.", answers["reading_first"]["answer"])
+
+    def test_sensors_that_depend_on_the_action_tell_all_three_apart(self):
+        sensors = [[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.05, 0.95]]]
+        self.model("first.json", timing="after", rows="reading-first", observation=sensors,
+                   first_observation=sensors[0])
+        self.good("simulate", "first.json", "--policy", "memoryless", "--runs", 4, "--steps", 1500,
+                  "-o", "log.csv")
+        lines = self.read("log.csv").decode().splitlines()
+        self.write("rows.csv", "\n".join(lines[1:]) + "\n")
+        for timing in ("before", "after"):
+            self.model("other.json", timing=timing, observation=sensors)
+            told, answers = self.answers("other.json", "rows.csv")
+            self.assertTrue(answers["timing"]["found"])
+            self.assertIn("the rows fit reading-first better", answers["timing"]["answer"])
+            self.assertEqual([one["rows"] for one in told["timing"]["others"]],
+                             [one for one in ("before", "after", "reading-first") if one != timing])
 
     def test_corner_models(self):
         """Deterministic, absorbing, nothing moves, many observations, one action."""

@@ -164,6 +164,7 @@ class Estimators(CliCase):
         other = {"json", "threads", "lenient", "estimator", "simultaneous"}
         other |= {"columns", "step", "gaps", "interleaved", "known-states", "noticed", "separator",
                   "missing", "decimal-comma", "log-options"}
+        other |= {"sparse"}  # tests/logs/timed_log_test.cpp
         other |= {"from", "until"}  # tests/logs/time_window_test.cpp
         other |= {"rows"}  # reading_first_test.py
         other |= {"outliers"}  # densities_test.py

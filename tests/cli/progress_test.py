@@ -35,7 +35,8 @@ class Progress(CliCase):
         self.assert_lively("finding the best policies, ", "learn", "large.json", "--agent",
                            "uniform", "--steps", 1000, "--oracle-gap", 1e-9)
         self.assert_lively("learning [", "learn", "pest-control", "--agent", "uniform", "--steps",
-                           1_000_000_000, "--checkpoints", 1, "--oracle-gap", 1e-2)
+                           1_000_000_000, "--checkpoints", 1, "--oracle-gap", 1e-2, "-o",
+                           "run.csv")
 
     def test_the_line_is_cleared_and_quiet_work_shows_nothing(self):
         self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")

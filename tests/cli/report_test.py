@@ -62,6 +62,15 @@ class LogReport(CliCase):
                 self.assertEqual((seen["requests"], seen["wide"]), ([], False))
                 self.assertEqual(seen["risks"], sorted(seen["risks"]))
 
+    def test_rows_are_read_as_the_option_says(self):
+        plain = self.model("machine-maintenance", timing="after")
+        plain["observation"] = [plain["observation"][0]] * len(plain["observation"])
+        self.write_model("plain.json", plain)
+        self.write_model("first.json", {**plain, "rows": "reading-first"})
+        self.good("simulate", "first.json", "--steps", 40, "--runs", 2, "-o", "first.csv")
+        said = self.page("plain.json", "first.csv", "--rows", "reading-first")
+        self.assertEqual(said, self.page("first.json", "first.csv"))
+
     def test_a_unit_that_is_cut_at_a_gap_is_one_unit(self):
         self.write("log.csv", "run,time,action,observation\np,0,run,clean\nq,0,run,clean\n"
                               "p,5,run,clean\nq,1,run,clean\np,6,run,clean\n")
@@ -127,7 +136,8 @@ class LogReport(CliCase):
         self.bad("report", "e.json", "log.csv", "--reach", "failing", says=["--actions", "repair"])
         self.bad("report", "e.json", "log.csv", "--actions", "fly", says=["--actions", "'fly'"])
         self.bad("report", "e.json", "-", says=["standard input"])
-        self.bad("report", "e.json", "log.csv", "--confidence", 1, says=["--confidence 1"])
+        self.bad("report", "e.json", "log.csv", "--actions", "run", "--confidence", 1,
+                 says=["--confidence 1"])
         self.good("plan", "pest-control", "-o", "other.json")
         self.bad("report", "e.json", "log.csv", "--plan", "other.json", says=["other.json"])
 

@@ -57,6 +57,30 @@ TEST_F(ReadDiagnosedLog, ReadingFirstRowsCountAsTheFilesCountThem) {
   EXPECT_THAT(rows.place, ElementsAre(1, 2, 5));
 }
 
+// What the diagnosis makes of rows that it takes to be of another order, and what the reader does.
+TEST_F(ReadDiagnosedLog, OrdersAreThoseOfTheReader) {
+  const Pomdp first = test::reading_model();
+  PomdpParts parts = first.parts();
+  parts.rows = Rows::action_first;
+  const Pomdp after(parts);
+  const std::vector<std::string> texts = {
+      "run,action,observation\na,0,1\na,1,\na,1,3\nb,0,\nb,0,2\nb,1,1\nb,1,0\n"};
+  const DiagnosedRows as_first = read(first, texts);
+  const DiagnosedRows as_after = read(after, texts);
+  const DiagnosedRows made = rows_in_order(after, as_after, RowOrder::reading_first).rows;
+  EXPECT_EQ(made.actions, as_first.actions);
+  EXPECT_EQ(made.observations, as_first.observations);
+  EXPECT_EQ(made.run_starts, as_first.run_starts);
+  EXPECT_EQ(made.place, as_first.place);
+  ASSERT_EQ(made.starts.size(), 2U);
+  for (std::size_t run = 0; run < 2; ++run) EXPECT_EQ(made.starts[run], as_first.starts[run]);
+  const DiagnosedRows back = rows_in_order(first, as_first, RowOrder::after).rows;
+  EXPECT_THAT(back.run_starts, ElementsAre(0U, 2U));
+  EXPECT_THAT(back.observations,
+              ElementsAre(Observation{1}, kMissing, kMissing, Observation{2}, Observation{1}));
+  EXPECT_EQ(back.actions, as_first.actions);
+}
+
 // Whoever draws readings or judges them anew must allow for the same outliers.
 TEST_F(ReadDiagnosedLog, RowsKnowTheShareOfOutliers) {
   PomdpParts parts;

@@ -139,5 +139,39 @@ TEST(TimedLog, GapsAreWhatTheUserSays) {
   EXPECT_EQ(error_of(log_at({"0", "1e8"}), index_model(), {.step = "1", .gaps = "new-run"}), "");
 }
 
+// `rows` rows, `length` seconds apart but for one longer gap.
+std::vector<std::string> times_apart(double length, int rows) {
+  std::vector<std::string> times;
+  for (int row = 0; row < rows; ++row) {
+    times.push_back(detail::iso_time(1.7e9 + length * (row < 7 ? row : row + 3)) + "Z");
+  }
+  return times;
+}
+
+// Whatever the unit was that the step should have had: all rows would lie in gaps.
+TEST(TimedLog, StepsOfAWrongUnitAreNoticed) {
+  const std::pair<double, std::string> kWrong[] = {
+      {86400.0, "1h"}, {3600.0, "1s"}, {3600.0, "1min"}, {60.0, "1s"}, {7 * 86400.0, "2h"}};
+  for (const auto& [length, step] : kWrong) {
+    for (const std::string gaps : {"repeat", "action=1", "new-run"}) {
+      SCOPED_TRACE(step + " " + gaps);
+      std::vector<std::string> times = times_apart(length, 14);
+      LogOptions options{.step = step, .gaps = gaps};
+      const std::string error = error_of(log_at(times), index_model(), options);
+      EXPECT_THAT(error, StartsWith("log.csv:3:1: rows of a unit are never less than "));
+      EXPECT_THAT(error, HasSubstr("--sparse"));
+      EXPECT_EQ(error_of(log_at(times_apart(length, 9)), index_model(), options), "");  // too few
+      options.sparse = true;
+      EXPECT_EQ(error_of(log_at(times), index_model(), options), "");
+      options.sparse = false;
+      const double after_the_last = 1.7e9 + length * 16 + parse_duration(step).value;
+      times.push_back(detail::iso_time(after_the_last) + "Z");  // neighbours once are enough
+      EXPECT_EQ(error_of(log_at(times), index_model(), options), "");
+    }
+  }
+  EXPECT_THAT(error_of("action,observation\n0,0\n", index_model(), {.sparse = true}),
+              HasSubstr("sparse: the log has no column 'time'"));
+}
+
 }  // namespace
 }  // namespace oas::test

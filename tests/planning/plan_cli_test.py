@@ -58,6 +58,11 @@ class Story(CliCase):
         for name in ("pest-control", "network-link"):
             self.good("plan", name, "--steps", 6400, "--figure", "policy.svg")
             self.assertTrue(self.read("policy.svg").startswith(b"<svg"))
+        for name in ("machine-maintenance", "robot-corridor"):  # of more than three states
+            self.good("plan", name, "--planner", "point", "--steps", 6400, "--figure", "policy.svg")
+            drawn = self.read("policy.svg").decode()
+            self.assertTrue(drawn.startswith("<svg"))
+            self.assertIn("% of the time", drawn)
 
     def test_point_based(self):
         plan = self.good_json("plan", "pest-control", "--planner", "point", "--steps", 6400,
@@ -96,6 +101,16 @@ class Warnings(CliCase):
             self.assertIn("did not determine 2 of the", self.oas(*verb).stderr)
         quiet = self.oas("plan", "learned.json", "--steps", 6400, "-q")
         self.assertEqual(quiet.stderr, "")
+
+    def test_an_estimate_without_draws_says_that_there_are_no_limits(self):
+        self.good("simulate", "pest-control", "--steps", 400, "-o", "log.csv")
+        said = "the dynamics are taken as exact"
+        for estimator, more, told in (("oas-ml", (), True), ("gibbs", ("--draws", 80), False)):
+            self.good("estimate", "pest-control", "log.csv", "--estimator", estimator, *more, "-o",
+                      "e.json")
+            out = self.good("plan", "e.json", "--steps", 6400)
+            self.assertEqual(said in out, told, out)
+        self.assertNotIn(said, self.good("plan", "pest-control", "--steps", 6400))
 
     def test_many_rows_are_counted_and_some_named(self):
         model = self.model("robot-corridor")
@@ -141,8 +156,6 @@ class Errors(CliCase):
         self.bad("plan", "pest-control", "--radius", 2, "-o", "p.json", says=["--radius"])
         self.bad("plan", "machine-maintenance", "--grid", 2000, "-o", "p.json",
                  says=["2000", "points"])
-        self.bad("plan", "machine-maintenance", "--figure", "p.svg", "--steps", 6400,
-                 says=["2 or 3 states, not for 4"])
         self.bad("plan", "no-such", says=["no-such"])
         self.write("unknown.json", json.dumps(self.model(transition=None)))
         self.bad("plan", "unknown.json", says=["unknown.json", "no transition model"])

@@ -1,7 +1,6 @@
 #include "oas/estimation/evidence.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "oas/core/bytes.hpp"
@@ -9,7 +8,7 @@
 #include "oas/core/fingerprint.hpp"
 #include "oas/core/team.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
-#include "oas/model/continuous_json.hpp"
+#include "oas/estimation/detail/evidence_fingerprint.hpp"
 
 namespace oas {
 
@@ -17,35 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
 constexpr std::string_view kReleased = "released";  // no order of a body
-constexpr std::uint32_t kVersion = 5;
-
-// Of all that must be the same for evidence to be put together.
-std::uint64_t fingerprint_of(const AnyModel& model, const EvidenceOptions& options) {
-  Fingerprint print;
-  const auto* finite = std::get_if<Pomdp>(&model);
-  const Pomdp& chain = finite != nullptr ? *finite : std::get<ContinuousPomdp>(model).chain();
-  for (const int size : {chain.num_states(), chain.num_actions(), chain.num_observations(),
-                         static_cast<int>(chain.timing()), static_cast<int>(model.index())}) {
-    print.add(size);
-  }
-  if (finite == nullptr) print.add_all(model_to_json(std::get<ContinuousPomdp>(model)).dump());
-  print.add_all(chain.start());
-  print.add_all(chain.sensors().values());
-  print.add(options.actions_ignore_observations);
-  print.add(options.forgetting.half_life);
-  print.add(options.forgetting.window);
-  print.add(static_cast<int>(options.forgetting.age));
-  print.add(options.uncertain_sensors);
-  print.add(options.cells.cells);
-  print.add_all(options.cells.method);
-  print.add(options.particles.particles);
-  print.add(options.draws);
-  print.add(options.patience);
-  print.add(options.concentration.value_or(0.0));
-  print.add(options.stream.seed);
-  print.add(options.stream.replication);
-  return print.value();
-}
+constexpr std::uint32_t kVersion = 6;
 
 void check_start(const RunStart& start, int num_states) {
   OAS_REQUIRE(start.fits(num_states), "a run starts in a state that is none of the {}", num_states);
@@ -140,7 +111,7 @@ void Evidence::Sizes::check(const RowBlock& block) const {
 
 Evidence::Evidence(const EstimatorInfo& info, const AnyModel& model, const EvidenceOptions& options)
     : Evidence(&info, sizes_of(model), (options.validate(), info.make(info, model, options)),
-               fingerprint_of(model, options), 0) {}
+               detail::evidence_fingerprint(model, options), 0) {}
 
 Evidence::Evidence(const Evidence& other)
     : info_(other.info_),

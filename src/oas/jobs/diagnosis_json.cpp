@@ -65,6 +65,24 @@ Json groups_json(const Pomdp& model, const LogDiagnosis& diagnosis) {
   return document;
 }
 
+Json timing_json(const TimingTest& test) {
+  const OrderRival& best = test.best();
+  Json document = {{"rows", to_string(test.own)},
+                   {"log_likelihood_difference_of_other", best.difference},
+                   {"standard_error", best.standard_error},
+                   {"other_impossible", best.impossible},
+                   {"others", Json::array()}};
+  for (const OrderRival& rival : test.rivals) {
+    document["others"].push_back({{"rows", to_string(rival.order)},
+                                  {"log_likelihood_difference", rival.difference},
+                                  {"standard_error", rival.standard_error},
+                                  {"impossible", rival.impossible},
+                                  {"p_value_of_model", rival.p_value},
+                                  {"p_value_of_other", rival.p_value_of_rival()}});
+  }
+  return document;
+}
+
 Json readings_json(const ReadingFit& fit) {
   Json parts = Json::array();
   for (const ReadingFit::Part& part : fit.parts) {
@@ -100,6 +118,7 @@ nlohmann::ordered_json diagnosis_to_json(const Pomdp& model, const LogDiagnosis&
                    {"p_value_beside_others", finite_or_null(one.beside)},
                    {"explained_by_others", one.explained},
                    {"answer", one.text}};
+    if (one.confirms) answer["confirms_the_model"] = one.p_value <= diagnosis.level;
     if (one.maybe_drift) answer["drift_would_explain"] = true;
     if (!one.power.empty()) answer["shown_nine_times_in_ten"] = one.power;
     document["answers"].push_back(std::move(answer));
@@ -113,9 +132,7 @@ nlohmann::ordered_json diagnosis_to_json(const Pomdp& model, const LogDiagnosis&
   if (diagnosis.groups) document["unit_groups"] = groups_json(model, diagnosis);
   if (diagnosis.reading_fit) document["readings"] = readings_json(*diagnosis.reading_fit);
   if (diagnosis.answer(DiagnosisQuestion::timing).tested()) {
-    document["timing"] = {{"log_likelihood_difference_of_other", diagnosis.timing.difference},
-                          {"standard_error", diagnosis.timing.standard_error},
-                          {"other_impossible", diagnosis.timing.impossible}};
+    document["timing"] = timing_json(diagnosis.timing);
   }
   document["transition"] = dynamics_json(model, diagnosis.fitted);
   return document;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
+#include <cctype>
 #include <cmath>
 
 #include "oas/estimation/diagnosis/noncentrality.hpp"
@@ -19,12 +20,6 @@ constexpr double kPower = 0.9;
 constexpr std::size_t kNamedUnits = 12;
 constexpr double kSure = 3.0;  // of log-likelihood: 20 to 1
 
-const char* timing_name(Timing timing) { return timing == Timing::before ? "before" : "after"; }
-
-Timing other_timing(Timing timing) {
-  return timing == Timing::before ? Timing::after : Timing::before;
-}
-
 // A row of T in which a change would have to be at least so large to be shown.
 struct RowPower {
   std::string row;
@@ -37,7 +32,7 @@ class Words {
         LogDiagnosis& diagnosis)
       : log_(log), chain_(chain_of(log.model)), tally_(tally), layout_(layout), out_(diagnosis) {
     double tests = 0.0;
-    for (const DiagnosisAnswer& one : out_.answers) tests += one.tested();
+    for (const DiagnosisAnswer& one : out_.answers) tests += one.tested() && !one.confirms;
     strict_ = out_.level / std::max(tests, 1.0);
   }
 
@@ -73,46 +68,101 @@ class Words {
  private:
   void timing(DiagnosisAnswer& one) const {
     const TimingTest& test = out_.timing;
-    const char* const own = timing_name(chain_.timing());
-    const char* const other = timing_name(other_timing(chain_.timing()));
-    if (test.impossible) {
-      one.text = fmt::format("Timing {} fits; with timing {} the rows cannot happen.", own, other);
+    const OrderRival& best = test.best();
+    if (best.impossible) {
+      one.text = fmt::format("{} fits; with {} the rows cannot happen.", capital(name(test.own)),
+                             names_of(test.rivals));
       return;
     }
-    const std::string gap = fmt::format("log-likelihood {:.1f} ± {:.1f}", std::abs(test.difference),
-                                        test.standard_error);
     if (one.found) {
-      one.text = fmt::format("No: the rows fit timing {} better ({} more).", other, gap);
-      if (chain_.timing() == Timing::after) one.text += " Or they are reading-first: see below.";
-    } else if (test.p_value_of_other() <= out_.level) {
-      one.text = fmt::format("Yes: timing {} fits worse ({} less).", other, gap);
+      one.text = fmt::format("No: the rows fit {} better ({} more).", name(best.order), gap(best));
+      if (best.order == RowOrder::before && may_be_reading_first()) {
+        one.text += " Or they are reading-first: see below.";
+      }
     } else {
-      one.text = fmt::format("The log cannot tell {} from {} ({} {}).", own, other, gap,
-                             test.difference > 0.0 ? "more" : "less");
+      one.text = verdict_on_rivals();
     }
     const boost::math::normal law;
-    const double needed = boost::math::quantile(boost::math::complement(law, strict_)) +
+    const double strict = strict_ / static_cast<double>(test.rivals.size());
+    const double needed = boost::math::quantile(boost::math::complement(law, strict)) +
                           boost::math::quantile(law, kPower);
     one.power = fmt::format("a log-likelihood that is better by {:.1f} on average",
-                            needed * test.standard_error);
+                            needed * best.standard_error);
+  }
+
+  // Which orders fit worse, and which the log cannot tell from the model's.
+  [[nodiscard]] std::string verdict_on_rivals() const {
+    const std::string own = name(out_.timing.own);
+    std::vector<std::string> worse;
+    std::vector<std::string> open;
+    for (const OrderRival& rival : out_.timing.rivals) {
+      if (rival.p_value_of_rival() <= out_.level) {
+        worse.push_back(rival.impossible ? fmt::format("{} is impossible", name(rival.order))
+                                         : fmt::format("{} fits worse ({} less)", name(rival.order),
+                                                       gap(rival)));
+      } else {
+        open.push_back(fmt::format("{} ({} {})", name(rival.order), gap(rival),
+                                   rival.difference > 0.0 ? "more" : "less"));
+      }
+    }
+    if (open.empty()) return fmt::format("Yes: {}.", fmt::join(worse, "; "));
+    const std::string cannot =
+        fmt::format("The log cannot tell {} from {}.", own, fmt::join(open, " or "));
+    return worse.empty() ? cannot : fmt::format("{} {}.", cannot, capital(worse.front()));
+  }
+
+  [[nodiscard]] bool may_be_reading_first() const {
+    return sensors_ignore_actions(log_.model) && out_.timing.own == RowOrder::after;
+  }
+  static std::string gap(const OrderRival& rival) {
+    return fmt::format("log-likelihood {:.1f} ± {:.1f}", std::abs(rival.difference),
+                       rival.standard_error);
+  }
+  static std::string name(RowOrder order) {
+    const bool timing = order != RowOrder::reading_first;
+    return fmt::format("{}{}", timing ? "timing " : "", to_string(order));
+  }
+  static std::string names_of(const std::vector<OrderRival>& rivals) {
+    std::vector<std::string> names;
+    for (const OrderRival& rival : rivals) names.push_back(name(rival.order));
+    return fmt::format("{}", fmt::join(names, " or "));
+  }
+  static std::string capital(std::string text) {
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
   }
 
   [[nodiscard]] bool found(Question question) const { return out_.answer(question).found; }
 
+  // Whether the log allows for timing `after`: the model's own, or one that it cannot tell from it.
+  [[nodiscard]] bool after_is_open() const {
+    const TimingTest& test = out_.timing;
+    if (test.own == RowOrder::after) return test.p_value > out_.level;
+    return std::any_of(test.rivals.begin(), test.rivals.end(), [&](const OrderRival& rival) {
+      return rival.order == RowOrder::after && rival.p_value_of_rival() > out_.level;
+    });
+  }
+
   void reading_first(DiagnosisAnswer& one) const {
-    const bool after_too = !out_.timing.impossible && out_.timing.p_value_of_other() > out_.level;
-    if (!one.found) {
+    const bool reacts = one.confirms ? one.p_value <= out_.level : one.found;
+    if (one.confirms && reacts) {
+      one.text = "Yes, as the model says: the action depends on the row's own reading.";
+    } else if (one.confirms) {
+      one.text =
+          "No dependence of the action on the row's own reading was found: the rows may as well be "
+          "of timing before. The log cannot tell which.";
+    } else if (!reacts) {
       one.text =
           "No dependence of the action on the row's own reading was found: before, or the log "
           "cannot tell.";
-    } else if (after_too) {
+    } else if (after_is_open()) {
       one.text =
           "The action and the row's own reading depend on each other: the rows are reading-first, "
           "or of timing after. The log cannot tell which.";
     } else {
       one.text = "The action depends on the row's own reading: the rows are reading-first.";
     }
-    if (one.found && (found(Question::sensors) || found(Question::drift))) {
+    if (reacts && (found(Question::sensors) || found(Question::drift))) {
       one.text += " But sensors that do not fit may look the same: settle that first.";
     }
     one.power = fmt::format(

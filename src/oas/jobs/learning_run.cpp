@@ -186,10 +186,7 @@ RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& option
   check_floor(floor, model.num_actions());
 }
 
-void LearningOptions::validate() const {
-  OAS_REQUIRE(steps >= 1, "steps is {}; at least 1 is needed", steps);
-  OAS_REQUIRE(checkpoints >= 1, "checkpoints is {}; at least 1 is needed", checkpoints);
-}
+void LearningOptions::validate() const { check_ranges(*this); }
 
 Regrets regrets(const RegretOracle& oracle, const Checkpoint& at) {
   const double best = static_cast<double>(at.step) * oracle.gain;

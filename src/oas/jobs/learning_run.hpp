@@ -52,6 +52,14 @@ struct LearningOptions {
   /// Allow an agent that must be shown the hidden state; no such agent exists outside simulations.
   bool allow_hidden_state = false;
 
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.text("agent", agent, "who learns: one of the table of agents");
+    fields("steps", steps, {1}, "steps of the run");
+    fields("seed", seed, "run r uses replication r of its streams");
+    fields("checkpoints", checkpoints, {1}, "rows of the CSV, equally spaced");
+  }
+
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
 };

@@ -24,6 +24,13 @@ Trajectory cut(const Trajectory& rows, std::size_t first, std::size_t count) {
   return part;
 }
 
+void require_known_start(const RunStart& start, const std::string& log) {
+  OAS_REQUIRE(!start.is_unknown(),
+              "from: a unit of {} had rows before, so that it starts in an unknown state, which a "
+              "log of cells cannot say; write the cells of all rows",
+              log);
+}
+
 }  // namespace
 
 std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
@@ -60,7 +67,8 @@ std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, c
     std::size_t started = 0;
     by_runs(
         block.view(),
-        [&] {
+        [&](const RunStart& start) {
+          require_known_start(start, reader.name());
           ++run;
           if (reader.has_run()) name = block.run_names[started++];
         },

@@ -15,7 +15,8 @@ namespace oas {
 /// into; `finite` names them (discretise(model, cells)). Propensities, rewards and states go along.
 /// Returns the number of rows. Names of runs are kept. Throws InvalidArgument on a log of
 /// likelihoods, and on gaps that the new log could not tell of: runs that start in an unknown
-/// state, rewards of rows that were put in. Throws ParseError as LogReader does.
+/// state (also those of units that had rows before LogOptions::from), rewards of rows that were put
+/// in. Throws ParseError as LogReader does.
 std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, const Cells& cells,
                             const OneLog& log, const std::string& path,
                             const RowsRead& progress = {}, const LogOptions& options = {});

@@ -171,34 +171,42 @@ class Diagnosing {
   }
 
   void test_rows() {
-    if (chain_of(log_.model).reading_first()) {
-      for (const Question question : {Question::timing, Question::reading_first}) {
-        answer(question).why_not = "rows are read as reading-first";
-      }
-      return;
-    }
     tell("timing");
     out_.timing = test_timing(log_.model, log_.rows, out_.fitted, options_.parallelism);
-    set(Question::timing, out_.timing.p_value, "known states are read with the timing");
-    const bool before = chain_of(log_.model).timing() == Timing::before;
-    const bool other_fits = answer(Question::timing).tested() &&
-                            out_.timing.p_value <= options_.level / kDiagnosisQuestions;
-    if (before == other_fits) {
-      answer(Question::reading_first).why_not =
-          before ? "timing before does not fit" : "the rows are not of timing before";
-      return;
-    }
-    out_.reaction = test_reaction(before ? log_.model : with_other_timing(log_.model), log_.rows,
-                                  before ? out_.fitted : out_.timing.other, options_.replicates,
-                                  options_.seed, options_.parallelism);
+    set(Question::timing, out_.timing.p_value, out_.timing.why_not.c_str());
+    DiagnosisAnswer& reaction = answer(Question::reading_first);
+    reaction.why_not = why_no_reaction();
+    if (!reaction.why_not.empty()) return;
+    reaction.confirms = out_.timing.own == RowOrder::reading_first;
+    const OrderedRows before = rows_in_order(log_.model, log_.rows, RowOrder::before);
+    out_.reaction = test_reaction(before.model, before.rows, dynamics_of(before),
+                                  options_.replicates, options_.seed, options_.parallelism);
     set(Question::reading_first, out_.reaction.test.p_value, out_.reaction.why_not.c_str());
+  }
+  // Rows whose likelihood speaks for `after` are not asked; the others have that of `before`.
+  [[nodiscard]] std::string why_no_reaction() const {
+    if (log_.rows.known_states()) return "it does not know of rows in which the state is known";
+    const TimingTest& test = out_.timing;
+    const bool other_fits = test.tested() && test.p_value <= options_.level / kDiagnosisQuestions;
+    if (test.own == RowOrder::after) return other_fits ? "" : "the rows are not of timing before";
+    if (!other_fits || test.best().order != RowOrder::after) return "";
+    return test.own == RowOrder::before ? "timing before does not fit"
+                                        : "the rows fit timing after better";
+  }
+  // With the rows taken for `before`.
+  [[nodiscard]] FittedDynamics dynamics_of(const OrderedRows& before) const {
+    if (out_.timing.own == RowOrder::before) return out_.fitted;
+    for (const OrderRival& rival : out_.timing.rivals) {
+      if (rival.order == RowOrder::before && !rival.impossible) return rival.fitted;
+    }
+    return fit_rows(before.model, before.rows, {}, options_.parallelism);
   }
 
   // Holm's method: the k-th smallest of n p-values times n - k + 1, never below the one before.
   void adjust() {
     std::vector<DiagnosisAnswer*> tested;
     for (DiagnosisAnswer& one : out_.answers) {
-      if (one.tested()) tested.push_back(&one);
+      if (one.tested() && !one.confirms) tested.push_back(&one);
     }
     std::stable_sort(tested.begin(), tested.end(),
                      [](const auto* x, const auto* y) { return x->p_value < y->p_value; });

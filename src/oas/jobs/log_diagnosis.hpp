@@ -67,6 +67,8 @@ struct DiagnosisAnswer {
   double holm = std::numeric_limits<double>::quiet_NaN();  ///< p-value among all tests
   /// p-value when what else was found is allowed for; NaN where nothing else was.
   double beside = std::numeric_limits<double>::quiet_NaN();
+  /// A small p-value is what the model says, and no alarm: it takes no part in Holm's method.
+  bool confirms = false;
   bool found = false;        ///< holm <= level
   bool explained = false;    ///< found, but by something else that was found too
   bool maybe_drift = false;  ///< a change of the dynamics; a drift of the sensors would do as well

@@ -335,18 +335,19 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
                                        std::span<const TransitionModel> draws, const OneLog& log,
                                        const ForecastOptions& options, const LogOptions& rows,
                                        const RowsRead& progress) {
-  OAS_REQUIRE(options.confidence > 0.0 && options.confidence < 1.0,
-              "confidence is {}; it must lie strictly between 0 and 1", options.confidence);
-  OAS_REQUIRE(!options.policy || std::holds_alternative<Pomdp>(model),
-              "a policy answers finite observations; oas discretise makes a model with such");
+  check_ranges(options);
+  OAS_REQUIRE(
+      !options.policy || options.seen_by_policy || std::holds_alternative<Pomdp>(model),
+      "a policy answers finite observations, and nothing says what it sees of real-valued ones");
   if (options.policy) {
     const auto* const rule = std::get_if<BeliefRule>(&options.policy->acts);
     OAS_REQUIRE(rule == nullptr || rule->model.num_states() == chain_of(model).num_states(),
                 "the policy keeps beliefs over {} states, and the model has {}",
                 rule->model.num_states(), chain_of(model).num_states());
   }
-  const UnitForecasts forecasts(chain_of(model), std::holds_alternative<Pomdp>(model), draws,
-                                options);
+  const Pomdp& ahead =
+      options.policy && options.seen_by_policy ? *options.seen_by_policy : chain_of(model);
+  const UnitForecasts forecasts(ahead, std::holds_alternative<Pomdp>(model), draws, options);
   LogReader reader = std::visit([&](const auto& any) { return LogReader(log, any, rows); }, model);
   std::vector<UnitForecast> units;
   std::vector<UnitNow> waiting;  // for the policy, or for what other densities say of them
@@ -363,11 +364,11 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
     }
     if (progress) progress(run.rows());
   });
-  if (options.policy) return under_policy(forecasts, waiting);
   if (drawn != nullptr) {
     believe_under_draws(forecasts, *drawn, log, rows, waiting, options.parallelism);
-    for (UnitNow& now : waiting) units.push_back(forecasts.under_schedule(std::move(now)));
   }
+  if (options.policy) return under_policy(forecasts, waiting);
+  for (UnitNow& now : waiting) units.push_back(forecasts.under_schedule(std::move(now)));
   return units;
 }
 

@@ -8,6 +8,7 @@
 
 #include "oas/belief/forecast.hpp"
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/logs/byte_sink.hpp"
 #include "oas/logs/log_options.hpp"
 #include "oas/logs/one_log.hpp"
@@ -49,8 +50,11 @@ struct UnitForecast {
 struct ForecastOptions {
   ForecastQuestion question;
   /// Whose actions are to come, instead of the schedule of the question: they answer what will be
-  /// observed. Only for finite observations.
+  /// observed.
   std::optional<AskedPolicy> policy;
+  /// Where observations are real-valued: the model with the finite ones that the policy answers,
+  /// see seen_by_policy().
+  std::optional<Pomdp> seen_by_policy;
   double confidence = 0.95;  ///< of the limits, in (0, 1)
   /// Limits hold its forecast, too, unless it rules out a row of the unit: draws never have a
   /// transition that is impossible, the dynamics may. See without_unseen().
@@ -61,6 +65,12 @@ struct ForecastOptions {
   /// pipe.
   bool drawn_densities = false;
   Parallelism parallelism;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("steps", question.steps, {0, 100'000}, "how many steps to look ahead");
+    fields("confidence", confidence, {kAboveZero, kBelowOne}, "level of the limits over draws");
+  }
 };
 
 /// For each unit of a log what is to come after its last row, if the actions are as the question

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -12,12 +13,24 @@
 #include "oas/jobs/logged_runs.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "oas/planning/policies/policy_file.hpp"
+#include "oas/sensors/cell_search.hpp"
+#include "oas/sensors/cells.hpp"
 
 namespace oas {
 
 namespace {
 
 constexpr std::string_view kOfLog = "log:";
+
+constexpr double kCellsOfRules = 16.0;  // in all: enough for a belief to be rounded little
+
+Cells even_cells(const ContinuousPomdp& model) {
+  const double per_component = std::pow(kCellsOfRules, 1.0 / model.sensors().dimension());
+  CellSearchOptions search;
+  search.method = "even";
+  search.cells = std::max(2, static_cast<int>(std::lround(per_component)));
+  return find_cells(model.sensors(), search).cells;
+}
 
 // Counts as a distribution; false where there are none.
 bool set_shares(std::span<const double> counts, std::span<double> shares) {
@@ -132,6 +145,30 @@ AskedPolicy ask_policy(const std::string& text, const Pomdp& model, const LogOpt
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format("policy {}: {}", text, error.what()));
   }
+}
+
+Pomdp seen_by_policy(const std::string& text, const ContinuousPomdp& model) {
+  OAS_REQUIRE(!text.starts_with(kOfLog),
+              "policy {}: nobody knows of real-valued readings which of them the actions of a log "
+              "answered; oas discretise makes finite ones",
+              text);
+  OAS_REQUIRE(model.has_sensors(),
+              "policy {}: the model has no densities, so that nobody knows what will be read",
+              text);
+  if (is_policy_text(text)) return discretise(model, even_cells(model));
+  const AnyPolicy policy = read_any_policy(text);
+  OAS_REQUIRE(!std::holds_alternative<PolicyGraph>(policy),
+              "policy {}: nobody knows which real-valued readings are the observations of the "
+              "graph; a plan (.json) for cells of oas discretise is known",
+              text);
+  const Plan* const plan = std::get_if<Plan>(&policy);
+  if (plan == nullptr) return discretise(model, even_cells(model));
+  const Pomdp& cells = plan->model;
+  OAS_REQUIRE(cells.num_states() == model.num_states() &&
+                  cells.num_actions() == model.num_actions() && cells.timing() == model.timing() &&
+                  cells.rows() == model.chain().rows(),
+              "policy {}: made for {}; this model: {}", text, cells.brief(), model.brief());
+  return model.with_sensors(cells.sensors(), cells.first_observation());
 }
 
 }  // namespace oas

@@ -6,6 +6,7 @@
 
 #include "oas/logs/log_options.hpp"
 #include "oas/logs/one_log.hpp"
+#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/policies/asked_policy.hpp"
 
@@ -34,5 +35,11 @@ struct LoggedPolicy {
 /// pattern), or a file of a plan or policy. Throws as these do.
 [[nodiscard]] AskedPolicy ask_policy(const std::string& text, const Pomdp& model,
                                      const LogOptions& options = {});
+
+/// A model with real-valued observations as a policy sees it that answers finite ones: the same
+/// dynamics, with the cells that a plan was made for, else with a few evenly filled ones. Throws
+/// InvalidArgument where the model has no densities, where a plan is for another model, and for
+/// log:FILE and policy graphs, of which nobody knows what their observations are.
+[[nodiscard]] Pomdp seen_by_policy(const std::string& text, const ContinuousPomdp& model);
 
 }  // namespace oas

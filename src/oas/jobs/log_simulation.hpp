@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/row_source.hpp"
 #include "oas/planning/plan.hpp"
@@ -31,6 +32,15 @@ struct LogSimulationOptions {
   bool reward = false;
   bool state = false;
   bool run_names = false;  ///< a column `run` even where there is one run only
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("runs", runs, {1, 4'000'000'000}, "number of independent runs");
+    fields("steps", steps, {1}, "steps of each run");
+    fields("seed", seed, "same seed, same bytes");
+    fields("reward", reward, "log the reward of each step");
+    fields("state", state, "log the hidden state (for oas calibrate and diagnostics)");
+  }
 
   /// Throws InvalidArgument naming the field and the value: also on a model without transition or
   /// sensors, and on a plan for other sizes or for real-valued observations.

@@ -42,10 +42,7 @@ void drop_ruled_out(const TransitionModel& truth, FisherInformation& information
 
 }  // namespace
 
-void SurveyOptions::validate() const {
-  OAS_REQUIRE(steps >= 128, "steps is {}; at least 128 are needed", steps);
-  OAS_REQUIRE(logs >= 1, "logs is {}; at least 1 is needed", logs);
-}
+void SurveyOptions::validate() const { check_ranges(*this); }
 
 std::vector<Trajectory> simulate_logs(const Pomdp& model, const SurveyOptions& options,
                                       Parallelism parallelism) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/estimation/error_bars/fisher_information.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
@@ -20,6 +21,14 @@ struct SurveyOptions {
   std::size_t steps = 100'000;  ///< of each log
   int logs = 10;
   std::uint64_t seed = 1;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.text("policy", policy.name, "policy that writes the logs");
+    fields("steps", steps, {128, 1'000'000'000}, "steps of each simulated log");
+    fields("logs", logs, {1, 1'000'000}, "number of simulated logs");
+    fields("seed", seed, "same seed, same logs");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

@@ -88,6 +88,7 @@ struct LogOptions {
   std::string step = {};          ///< a Duration; empty: the one difference of all times
   std::string step_classes = {};  ///< see detail::StepClasses; empty: steps are equal
   std::string gaps = {};          ///< see Gaps; empty: error
+  bool sparse = false;            ///< rows may lie many steps apart throughout
   std::string from = {};          ///< a time: rows before it are left out
   std::string until = {};         ///< a time: so are rows at it and later
   std::string rows = {};          ///< action-first or reading-first; empty: as the model says
@@ -115,6 +116,8 @@ struct LogOptions {
     fields.text("gaps", gaps,
                 "what to make of steps without a row: error (the default), action=NAME, repeat "
                 "(rows without observation), new-run (from an unknown state)");
+    fields("sparse", sparse,
+           "the step is right although rows lie twenty and more of them apart throughout");
     fields.text("from", from,
                 "leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a number; units "
                 "that ran before start in an unknown state");

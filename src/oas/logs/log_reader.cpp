@@ -180,6 +180,7 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
   require(!options.step.empty(), "step", LogColumn::time, "time");
   require(!options.step_classes.empty(), "step_classes", LogColumn::time, "time");
   require(!options.gaps.empty(), "gaps", LogColumn::time, "time");
+  require(options.sparse, "sparse", LogColumn::time, "time");
   require(!options.from.empty(), "from", LogColumn::time, "time");
   require(!options.until.empty(), "until", LogColumn::time, "time");
   require(options.known_states, "known_states", LogColumn::state, "state");

@@ -131,25 +131,17 @@ DrawnSensors draw_sensors(const RandomPomdpOptions& options, Rng& rng) {
 }  // namespace
 
 void RandomPomdpOptions::validate() const {
-  OAS_REQUIRE(num_states >= 1, "num_states is {}; it must be at least 1", num_states);
-  OAS_REQUIRE(num_actions >= 1, "num_actions is {}; it must be at least 1", num_actions);
-  OAS_REQUIRE(num_observations >= 1, "num_observations is {}; it must be at least 1",
-              num_observations);
+  check_ranges(*this);
   if (min_transition) {
-    OAS_REQUIRE(*min_transition >= 0.0 && *min_transition * num_states <= 1.0,
+    OAS_REQUIRE(*min_transition * num_states <= 1.0,
                 "min_transition is {}; it must lie in [0, 1/{}]", *min_transition, num_states);
   }
-  OAS_REQUIRE(peak >= 0.0 && std::isfinite(peak), "peak is {}; it must be finite and at least 0",
-              peak);
-  OAS_REQUIRE(min_alpha >= 0.0 && min_alpha <= 1.0, "min_alpha is {}; it must lie in [0, 1]",
-              min_alpha);
   OAS_REQUIRE(min_alpha == 0.0 || num_observations >= num_states,
               "num_observations is {}, fewer than the {} states: alpha is 0, below min_alpha {}",
               num_observations, num_states, min_alpha);
   OAS_REQUIRE(peaks != PeakRule::distinct_per_action || num_observations >= num_states,
               "num_observations is {}, fewer than the {} states: peaks cannot be distinct",
               num_observations, num_states);
-  OAS_REQUIRE(max_draws >= 1, "max_draws is {}; it must be at least 1", max_draws);
 }
 
 std::string RandomPomdp::brief() const {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "oas/core/rng.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 
 /// The paper's random instances (appendix "Simulation Details"), with a floor on the transition
@@ -42,6 +43,21 @@ struct RandomPomdpOptions {
   Timing timing = Timing::before;
   /// Sensors are drawn at most this often; at least 1.
   int max_draws = 1000;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("num_states", num_states, {1}, "number of states");
+    fields("num_actions", num_actions, {1}, "number of actions");
+    fields("num_observations", num_observations, {1}, "number of observations");
+    fields("min_transition", min_transition, {0.0, 1.0},
+           "smallest transition probability (default: 1/(5 S))");
+    fields("peak", peak, {0.0}, "weight added to the likely observation");
+    fields("min_alpha", min_alpha, {0.0, 1.0}, "draw the sensors again below this alpha");
+    fields.choice("peaks", peaks, {"distinct-per-action", "spread-over-pairs"},
+                  "which (state, action) gets which likely observation");
+    fields.choice("timing", timing, {"before", "after"}, "which state a row's observation is of");
+    fields("max_draws", max_draws, {1}, "how often sensors are drawn at most");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

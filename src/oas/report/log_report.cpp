@@ -34,6 +34,7 @@ std::vector<UnitForecast> forecasts_of(const AnyModel& model,
 ReportContents report_log(const AnyModel& model, const std::optional<TransitionEstimate>& estimate,
                           const OneLog& log, const ReportOptions& options, const LogOptions& rows,
                           const RowsRead& progress) {
+  check_ranges(options);
   const Pomdp& chain = chain_of(model);
   OAS_REQUIRE(chain.has_transition(), "the model has no transition to report on");
   OAS_REQUIRE(!options.plan || options.plan->model.num_states() == chain.num_states(),

@@ -6,6 +6,7 @@
 
 #include "oas/belief/forecast.hpp"
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/logs/log_options.hpp"
 #include "oas/logs/one_log.hpp"
@@ -24,6 +25,15 @@ struct ReportOptions {
   std::size_t histories = 6;  ///< units drawn along time: those at risk, or the first ones
   std::uint64_t seed = 1;     ///< of the plan's play
   Parallelism parallelism;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.text("title", title, "heading of the page; the log's name if none");
+    fields("steps", question.steps, {0, 100'000}, "how many steps to look ahead");
+    fields("units", histories, {0, 1000}, "how many units to draw along time, those at risk first");
+    fields("confidence", confidence, {kAboveZero, kBelowOne}, "level of the limits over draws");
+    fields("seed", seed, "of the plan's play");
+  }
 };
 
 /// Forecasts and reviews a log with a model and, where there is one, the estimate it comes from.

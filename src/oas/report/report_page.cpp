@@ -272,8 +272,10 @@ class Page {
       return fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escape_markup(name),
                          escape_markup(value));
     };
+    const std::string model =
+        std::visit([](const auto& any) { return any.brief(); }, contents_.model);
     std::string text =
-        "<table class=\"facts\">\n" + row("model", model_.brief()) + row("log", contents_.log);
+        "<table class=\"facts\">\n" + row("model", model) + row("log", contents_.log);
     if (contents_.estimate) text += row("estimate", contents_.estimate->brief());
     if (contents_.plan) text += row("plan", words_of(*contents_.plan).fact);
     text += row("version", version());

@@ -338,10 +338,7 @@ SensorCounts SensorCounter::finish() {
 }
 
 void CalibrationOptions::validate() const {
-  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
-              "confidence is {}; it must lie strictly between 0 and 1", confidence);
-  OAS_REQUIRE(prior >= 0.0 && std::isfinite(prior), "prior is {}; it must not be negative", prior);
-  OAS_REQUIRE(draws >= 100, "draws is {}; at least 100 are needed", draws);
+  check_ranges(*this);
   OAS_REQUIRE(!same_for_all_actions || !differ_by_action,
               "sensors cannot be the same for all actions and differ by action");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oas/core/index.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/sensors/labelled_rows.hpp"
@@ -92,6 +93,18 @@ struct CalibrationOptions {
   bool differ_by_action = false;
   int draws = 400;         ///< random sensors behind the intervals of α, at least 100
   std::uint64_t seed = 1;  ///< of these
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("confidence", confidence, {kAboveZero, kBelowOne}, "confidence level of the intervals");
+    fields("prior", prior, {0.0}, "imaginary observations added to every entry");
+    fields("same_for_all_actions", same_for_all_actions,
+           "one sensor for all actions, from the rows of all of them");
+    fields("differ_by_action", differ_by_action,
+           "I confirm: sensors differ by action, and no action was chosen from its row's reading");
+    fields("draws", draws, {100}, "random sensors behind the intervals of alpha");
+    fields("seed", seed, "same seed, same intervals of alpha");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

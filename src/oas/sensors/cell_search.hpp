@@ -33,6 +33,9 @@ struct CellSearchOptions {
     visit_cells(fields);
     fields("trials", trials, {1}, "sets of random split points to try");
     fields("seed", seed, "same seed, same cells");
+    fields.when(
+        {"trials", "seed"}, [this] { return method != "even"; },
+        "evenly filled cells are computed, not searched for");
   }
 
   /// Throws InvalidArgument naming the field and the value.

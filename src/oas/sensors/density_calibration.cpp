@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kDependentReadings = 1e-4;  // p-value below which readings are said to differ
 constexpr std::size_t kFewestRanked = 5;
-constexpr int kFewestDraws = 20;
-constexpr int kMostDraws = 1000;
 constexpr std::size_t kFewReadings = 30;
 
 // Ranks of all values of several samples; equal ones share the mean of theirs. Returns Σ (t³ - t)
@@ -239,12 +237,7 @@ ReadingGroup LabelledReadings::complete(Action action, State state) const {
   return rows_with(at(action, state), dimension, -1);
 }
 
-void DensityCalibrationOptions::validate() const {
-  OAS_REQUIRE(confidence > 0.0 && confidence < 1.0,
-              "confidence is {}; it must lie strictly between 0 and 1", confidence);
-  OAS_REQUIRE(draws >= kFewestDraws && draws <= kMostDraws, "draws is {}; {} to {} are possible",
-              draws, kFewestDraws, kMostDraws);
-}
+void DensityCalibrationOptions::validate() const { check_ranges(*this); }
 
 std::string DensityCalibration::brief() const {
   const auto least =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/density_sensors.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/sensors/calibration.hpp"
@@ -71,6 +72,17 @@ struct DensityCalibrationOptions {
   double confidence = 0.95;  ///< of the interval of α
   int draws = 40;            ///< random densities that are kept
   std::uint64_t seed = 1;    ///< of these
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields.text("family", family,
+                "auto, a family, one for each component joined by +, or joint-normal");
+    fields("by_action", by_action, "a density for each action; default: one for all of them");
+    fields("confidence", confidence, {kAboveZero, kBelowOne}, "confidence level of the intervals");
+    fields("draws", draws, {20, 1000},
+           "random densities that are kept, for the error bars of estimates");
+    fields("seed", seed, "same seed, same draws");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

@@ -35,7 +35,6 @@ class LeftInverses {
   [[nodiscard]] int num_observations() const { return num_observations_; }
   /// Sensors that there are columns of: those of the actions, and that of first readings.
   [[nodiscard]] int num_sensors() const { return num_actions() + (has_first_ ? 1 : 0); }
-  [[nodiscard]] bool has_first() const { return has_first_; }
   /// Whether a first reading tells the states apart.
   [[nodiscard]] bool sees_first() const { return sees_first_; }
   /// What stands for an action where first readings are meant.

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "oas/core/contracts.hpp"
+#include "oas/model/reading_likelihood.hpp"
 
 namespace oas {
 
@@ -12,7 +15,6 @@ namespace {
 
 constexpr std::size_t kStretches = 256;
 constexpr std::size_t kShortestStretch = 16;
-constexpr std::size_t kMostContrasts = 64;  // actions times states
 constexpr double kSameFit = 1e-6;
 
 double normal_tail(double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); }
@@ -22,52 +24,40 @@ double tail_of(double difference, double standard_error) {
   return std::max(normal_tail(difference / standard_error), std::exp(-std::max(difference, 0.0)));
 }
 
-bool action_free_sensors(const AnyModel& model) {
-  if (const auto* finite = std::get_if<Pomdp>(&model)) {
-    return !finite->sensors().action_that_differs();
+// What the reading of a row says of the states by the sensor of the first action; where the log
+// brings likelihoods, these.
+class LikelihoodOfReading {
+ public:
+  LikelihoodOfReading(const AnyModel& model, const DiagnosedRows& rows)
+      : rows_(rows), finite_(std::get_if<Pomdp>(&model)) {
+    const auto* const real = std::get_if<ContinuousPomdp>(&model);
+    if (real != nullptr && real->has_sensors()) {
+      real_.emplace(real->sensors(), rows.outlier_share);
+    }
   }
-  return !std::get<ContinuousPomdp>(model).sensors().action_that_differs();
-}
+  void operator()(std::size_t row, std::span<double> out) const {
+    if (finite_ != nullptr) {
+      for (std::size_t s = 0; s < out.size(); ++s) {
+        out[s] = finite_->sensors()(Action{0}, State{static_cast<int>(s)}, rows_.observations[row]);
+      }
+    } else if (real_) {
+      const std::size_t width = rows_.readings.size() / rows_.size();
+      (*real_)(Action{0}, std::span(rows_.readings).subspan(row * width, width), out);
+    } else {
+      const auto brought = std::span(rows_.likelihoods).subspan(row * out.size(), out.size());
+      std::copy(brought.begin(), brought.end(), out.begin());
+    }
+  }
 
-// Actions that occur, the most frequent first, as many as there is room for, and their shares.
-struct Contrasts {
-  std::vector<int> place;  // [action]; -1: not looked at
-  std::vector<double> share;
+ private:
+  const DiagnosedRows& rows_;
+  const Pomdp* finite_;
+  std::optional<ReadingLikelihood> real_;
 };
 
-Contrasts contrasts_of(const DiagnosedRows& rows, int actions, int states) {
-  std::vector<double> counts(static_cast<std::size_t>(actions), 0.0);
-  for (const Action a : rows.actions) counts[static_cast<std::size_t>(a)] += 1.0;
-  std::vector<int> by_count(counts.size());
-  std::iota(by_count.begin(), by_count.end(), 0);
-  std::stable_sort(by_count.begin(), by_count.end(), [&](int x, int y) {
-    return counts[static_cast<std::size_t>(x)] > counts[static_cast<std::size_t>(y)];
-  });
-  Contrasts out{std::vector<int>(counts.size(), -1), {}};
-  for (const int a : by_count) {
-    const auto i = static_cast<std::size_t>(a);
-    if (counts[i] == 0.0 || (out.share.size() + 1) * static_cast<std::size_t>(states) >
-                                std::max(kMostContrasts, 2 * static_cast<std::size_t>(states))) {
-      continue;
-    }
-    out.place[i] = static_cast<int>(out.share.size());
-    out.share.push_back(counts[i] / static_cast<double>(rows.size()));
-  }
-  return out;
-}
-
-std::string why_no_reaction(const AnyModel& model, const DiagnosedRows& rows,
-                            const SensorDirections& sensors, const Contrasts& contrasts) {
-  if (chain_of(model).timing() != Timing::before) return "the timing is not before";
-  if (rows.known_states()) return "it does not know of rows in which the state is known";
-  if (!sensors.can_draw()) return "the log does not say what else might have been read";
-  if (contrasts.share.size() < 2) return "all rows have the same action";
-  if (!action_free_sensors(model)) return "the sensors depend on the action";
-  return {};
-}
-
 // [row]: a coarse reading, and how many there are with "nothing was read", the last: the
-// observation where there are few, else the state that is likeliest by it, and how clearly.
+// observation where there are few, else the state that is likeliest by it, and how clearly. By the
+// sensor of the first action whatever the row's own is: a reading must not give its action away.
 struct CoarseReadings {
   std::vector<std::size_t> of_row;
   std::size_t count = 0;
@@ -81,6 +71,7 @@ CoarseReadings coarse_readings(const AnyModel& model, const DiagnosedRows& rows)
   CoarseReadings out;
   out.count = 1 + (few ? static_cast<std::size_t>(finite->num_observations()) : 3 * n);
   out.of_row.assign(rows.size(), out.count - 1);
+  const LikelihoodOfReading likelihood_of(model, rows);
   std::vector<double> likelihood(n);
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const Observation seen = rows.observations[t];
@@ -89,11 +80,7 @@ CoarseReadings coarse_readings(const AnyModel& model, const DiagnosedRows& rows)
       out.of_row[t] = static_cast<std::size_t>(seen);
       continue;
     }
-    for (std::size_t s = 0; s < n; ++s) {
-      likelihood[s] = finite != nullptr
-                          ? finite->sensors()(rows.actions[t], State{static_cast<int>(s)}, seen)
-                          : rows.likelihoods[t * n + s];
-    }
+    likelihood_of(t, likelihood);
     const auto best = std::max_element(likelihood.begin(), likelihood.end());
     const double share = *best / std::accumulate(likelihood.begin(), likelihood.end(), 0.0);
     const std::size_t clearly = share > 0.95 ? 2 : share > 0.7 ? 1 : 0;
@@ -155,11 +142,11 @@ std::vector<double> log_actions(const AnyModel& model, const DiagnosedRows& rows
   return logs;
 }
 
-// [row]: what `before` gains by letting actions depend on their own row's reading; 0 if nothing.
+// [row]: what is gained by letting actions depend on their own row's reading; 0 if nothing.
 std::vector<double> own_reading_gain(const AnyModel& model, const DiagnosedRows& rows) {
   std::vector<double> gain(rows.size(), 0.0);
   const auto* real = std::get_if<ContinuousPomdp>(&model);
-  if ((real != nullptr && !real->has_sensors()) || !action_free_sensors(model)) return gain;
+  if (real != nullptr && !real->has_sensors()) return gain;
   const CoarseReadings seen = coarse_readings(model, rows);
   gain = log_actions(model, rows, seen, true);
   const std::vector<double> without = log_actions(model, rows, seen, false);
@@ -168,115 +155,161 @@ std::vector<double> own_reading_gain(const AnyModel& model, const DiagnosedRows&
   return gain;
 }
 
+// The orders that likelihood can tell from that of the model.
+std::vector<RowOrder> rivals_of(RowOrder own, bool ignore_actions) {
+  std::vector<RowOrder> rivals;
+  for (const RowOrder order : {RowOrder::before, RowOrder::after, RowOrder::reading_first}) {
+    const bool same = ignore_actions && (order == RowOrder::after) == (own == RowOrder::after);
+    const bool named_before = ignore_actions && order == RowOrder::reading_first;
+    if (order != own && !same && !named_before) rivals.push_back(order);
+  }
+  return rivals;
+}
+
+// The rows as the file has them, in the orders that are compared.
+class OrderComparison {
+ public:
+  OrderComparison(const AnyModel& model, const DiagnosedRows& rows, const FittedDynamics& fitted,
+                  Parallelism parallelism)
+      : own_(order_of(chain_of(model))),
+        ignore_actions_(sensors_ignore_actions(model)),
+        shifts_(own_ == RowOrder::reading_first || !ignore_actions_),
+        with_first_(knows_first_readings(model)),
+        model_(model),
+        file_(in_file(model, rows)),
+        fitted_(fitted),
+        parallelism_(parallelism) {}
+
+  [[nodiscard]] bool possible() const { return file_.rows.size() > 0; }
+
+  [[nodiscard]] TimingTest run() {
+    TimingTest test;
+    test.own = own_;
+    gain_ = own_reading_gain(model_, file_.rows);
+    // Where rows are left out the dynamics that fit them all would be at an advantage.
+    const OrderedRows rows = rows_in(own_);
+    const FittedDynamics own =
+        shifts_ ? fit_rows(rows.model, rows.rows, {}, parallelism_) : fitted_;
+    const std::vector<double> logs = predictions(own_, rows, own.transition);
+    for (const RowOrder order : rivals_of(own_, ignore_actions_)) {
+      test.rivals.push_back(compare(order, logs));
+    }
+    for (const OrderRival& rival : test.rivals) {
+      const auto count = static_cast<double>(test.rivals.size());
+      test.p_value = std::fmin(test.p_value, std::min(1.0, count * rival.p_value));
+    }
+    return test;
+  }
+
+ private:
+  [[nodiscard]] OrderedRows in_file(const AnyModel& model, const DiagnosedRows& rows) const {
+    // In timing `after` a model knows how first readings come about, although it has none.
+    const RowOrder order = own_ == RowOrder::reading_first ? RowOrder::after : own_;
+    OrderedRows file = rows_in_order(model, rows, order);
+    if (shifts_) file.rows = without_short_runs(file.rows);
+    return file;
+  }
+  [[nodiscard]] OrderedRows rows_in(RowOrder order) const {
+    return rows_in_order(file_.model, file_.rows, order);
+  }
+
+  [[nodiscard]] OrderRival compare(RowOrder order, const std::vector<double>& own) const {
+    OrderRival rival;
+    rival.order = order;
+    const OrderedRows rows = rows_in(order);
+    try {
+      rival.fitted = fit_rows(rows.model, rows.rows, {}, parallelism_);
+    } catch (const InvalidArgument&) {  // the start rules the first readings out
+      rival.impossible = true;
+      return rival;
+    }
+    std::vector<double> differences = predictions(order, rows, rival.fitted.transition);
+    for (std::size_t t = 0; t < own.size(); ++t) differences[t] -= own[t];
+    rival.difference = std::accumulate(differences.begin(), differences.end(), 0.0);
+    rival.standard_error = spread_of(differences, rival.difference);
+    rival.p_value = tail_of(rival.difference, rival.standard_error);
+    return rival;
+  }
+
+  static double spread_of(const std::vector<double>& differences, double sum_of_all) {
+    const double mean = sum_of_all / static_cast<double>(differences.size());
+    const std::size_t length = std::max(kShortestStretch, differences.size() / kStretches);
+    double squares = 0.0;
+    for (std::size_t first = 0; first < differences.size(); first += length) {
+      const std::size_t end = std::min(first + length, differences.size());
+      double sum = 0.0;
+      for (std::size_t t = first; t < end; ++t) sum += differences[t] - mean;
+      squares += sum * sum;
+    }
+    return std::sqrt(squares);
+  }
+
+  // [row of the file]: what is predicted of its reading, and of actions by it.
+  [[nodiscard]] std::vector<double> predictions(RowOrder order, const OrderedRows& rows,
+                                                const TransitionModel& transition) const {
+    std::vector<double> logs = log_predictions(rows.model, rows.rows, transition);
+    if (order == RowOrder::reading_first) logs = at_readings(rows, logs);
+    if (shifts_ && !with_first_) {
+      for (const std::size_t start : file_.rows.run_starts) logs[start] = 0.0;
+    }
+    const bool by_reading =
+        order == RowOrder::reading_first || (order == RowOrder::before && ignore_actions_);
+    for (std::size_t t = 0; by_reading && t < logs.size(); ++t) logs[t] += gain_[t];
+    return logs;
+  }
+
+  // The first reading of each run before the others.
+  [[nodiscard]] std::vector<double> at_readings(const OrderedRows& rows,
+                                                const std::vector<double>& later) const {
+    std::vector<double> logs;
+    const std::vector<double>& start = chain_of(rows.model).start();
+    std::vector<double> belief(start.size());
+    std::size_t run = 0;
+    for (std::size_t t = 0; t < later.size(); ++t) {
+      if (run < rows.rows.run_starts.size() && rows.rows.run_starts[run] == t) {
+        const double first = rows.rows.starts[run++].belief(start, belief);
+        logs.push_back(std::log(std::max(first, 1e-300)));
+      }
+      logs.push_back(later[t]);
+    }
+    return logs;
+  }
+
+  RowOrder own_;
+  bool ignore_actions_;
+  bool shifts_;      // an order is looked at in which readings belong to the action before
+  bool with_first_;  // then: first readings can be predicted
+  const AnyModel& model_;
+  OrderedRows file_;
+  const FittedDynamics& fitted_;
+  Parallelism parallelism_;
+  std::vector<double> gain_;  // [row of the file]
+};
+
 }  // namespace
 
-double TimingTest::p_value_of_other() const {
+double OrderRival::p_value_of_rival() const {
   return impossible ? 0.0 : tail_of(-difference, standard_error);
 }
 
-AnyModel with_other_timing(const AnyModel& model) {
-  PomdpParts parts = chain_of(model).parts();
-  parts.timing = parts.timing == Timing::before ? Timing::after : Timing::before;
-  parts.transition.reset();
-  parts.reward = {};
-  Pomdp chain(std::move(parts));
-  if (std::holds_alternative<Pomdp>(model)) return chain;
-  const auto& continuous = std::get<ContinuousPomdp>(model);
-  if (!continuous.has_sensors()) return ContinuousPomdp(chain);
-  return ContinuousPomdp(chain, continuous.sensors());
+const OrderRival& TimingTest::best() const {
+  return *std::min_element(rivals.begin(), rivals.end(), [](const auto& x, const auto& y) {
+    return x.impossible != y.impossible ? y.impossible : x.difference > y.difference;
+  });
 }
 
 TimingTest test_timing(const AnyModel& model, const DiagnosedRows& rows,
                        const FittedDynamics& fitted, Parallelism parallelism) {
   TimingTest test;
-  if (rows.known_states()) return test;
-  test.tested = true;
-  const AnyModel other = with_other_timing(model);
-  try {
-    test.other = fit_rows(other, rows, {}, parallelism);
-  } catch (const InvalidArgument&) {  // the start rules the first readings out
-    test.impossible = true;
-    test.p_value = 1.0;
+  test.own = order_of(chain_of(model));
+  if (rows.known_states()) {
+    test.why_not = "known states are read with the timing";
     return test;
   }
-  std::vector<double> differences = log_predictions(other, rows, test.other.transition);
-  const std::vector<double> own = log_predictions(model, rows, fitted.transition);
-  const std::vector<double> gain = own_reading_gain(model, rows);
-  const double sign = chain_of(model).timing() == Timing::before ? -1.0 : 1.0;
-  for (std::size_t t = 0; t < own.size(); ++t) differences[t] += sign * gain[t] - own[t];
-  test.difference = std::accumulate(differences.begin(), differences.end(), 0.0);
-  const double mean = test.difference / static_cast<double>(own.size());
-  const std::size_t length = std::max(kShortestStretch, own.size() / kStretches);
-  double squares = 0.0;
-  for (std::size_t first = 0; first < own.size(); first += length) {
-    const std::size_t end = std::min(first + length, own.size());
-    double sum = 0.0;
-    for (std::size_t t = first; t < end; ++t) sum += differences[t] - mean;
-    squares += sum * sum;
-  }
-  test.standard_error = std::sqrt(squares);
-  test.p_value = tail_of(test.difference, test.standard_error);
+  OrderComparison comparison(model, rows, fitted, parallelism);
+  if (comparison.possible()) return comparison.run();
+  test.why_not = "runs of single rows do not tell the timing";
   return test;
-}
-
-double ReactionTest::smallest(double level, double power) const {
-  const double best = *std::max_element(unit_information.begin(), unit_information.end());
-  return std::min(1.0, std::sqrt(test.noncentrality(test.dimensions, level, power) / best));
-}
-
-ReactionTest test_reaction(const AnyModel& model, const DiagnosedRows& rows,
-                           const FittedDynamics& fitted, int replicates, std::uint64_t seed,
-                           Parallelism parallelism) {
-  const Pomdp& chain = chain_of(model);
-  const Eigen::Index states = chain.num_states();
-  const SensorDirections sensors(model, rows);
-  const Contrasts contrasts = contrasts_of(rows, chain.num_actions(), chain.num_states());
-  ReactionTest reaction;
-  reaction.why_not = why_no_reaction(model, rows, sensors, contrasts);
-  if (!reaction.why_not.empty()) return reaction;
-  const auto actions = static_cast<Eigen::Index>(contrasts.share.size());
-  const Eigen::Index size = actions * states;
-  ScoreTally tally({{std::vector<int>(rows.size(), 0), 1}}, size, replicates, seed, parallelism);
-  const StratifiedFit fit{{fitted}, {}};
-  ScoreWalk walk(model, rows, fit, sensors);
-  Vector score(size);
-  Matrix others;
-  // (1[a] - share) ⊗ (posterior - prior), the prior's part dropping out of the mean.
-  const auto fill = [&](const ScoredRow& row, const auto& likelihood, auto&& out) {
-    const double probability = row.emitter.dot(likelihood);
-    for (Eigen::Index a = 0; a < actions; ++a) {
-      const bool own = contrasts.place[static_cast<std::size_t>(rows.actions[row.row])] == a;
-      const double weight = (own ? 1.0 : 0.0) - contrasts.share[static_cast<std::size_t>(a)];
-      for (Eigen::Index s = 0; s < states; ++s) {
-        out(a * states + s) =
-            probability > 0.0 ? weight * row.emitter(s) * (likelihood(s) / probability - 1.0) : 0.0;
-      }
-    }
-  };
-  walk.run(seed, [&](const ScoredRow& row) {
-    others.resize(row.others.rows(), size);
-    fill(row, row.likelihood, score);
-    for (Eigen::Index j = 0; j < others.rows(); ++j) {
-      fill(row, row.readings.likelihoods.row(j), others.row(j));
-    }
-    if (!row.readings.all) center_draws(row.weights, others);
-    tally.add({row.row, score, others, row.weights, row.readings, row.emitter, row.likelihood});
-  });
-  tally.finish();
-  reaction.test = test_sum(tally);
-  if (!reaction.test.tested()) {
-    reaction.why_not = "the readings tell too little";
-    return reaction;
-  }
-  const Matrix information = tally.information();
-  for (Eigen::Index i = 0; i < size; ++i) {
-    const double share = contrasts.share[static_cast<std::size_t>(i / states)];
-    const double rows_of_action = share * (1.0 - share) * static_cast<double>(rows.size());
-    const double variance = information(i, i);
-    reaction.unit_information.push_back(variance > 1e-9 ? rows_of_action * rows_of_action / variance
-                                                        : 0.0);
-  }
-  return reaction;
 }
 
 }  // namespace oas

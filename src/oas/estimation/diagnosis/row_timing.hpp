@@ -1,40 +1,52 @@
 #pragma once
 
 #include <limits>
+#include <string>
+#include <vector>
 
-#include "oas/estimation/diagnosis/diagnosed_rows.hpp"
+#include "oas/estimation/diagnosis/row_order.hpp"
 #include "oas/estimation/diagnosis/score_tests.hpp"
 
 namespace oas {
 
-/// Which state do the readings come from: that before the row's action, or that after it?
-struct TimingTest {
-  bool tested = false;
-  bool impossible = false;  ///< the rows cannot happen with the other timing
-  /// Log-likelihood with the other timing less that with the model's, each with the dynamics that
-  /// fit it best, and the standard error of the difference from stretches of rows. Actions count
-  /// too: an action that was chosen with the row's own reading tells something about it, which
-  /// `after` would take for an effect of the action. So `before` may explain actions by the row's
-  /// own reading, all timings by the row before (tables with half a count in each cell, learned on
-  /// the way: Krichevsky and Trofimov 1981).
+/// Another order of the rows than the one that the model says.
+struct OrderRival {
+  RowOrder order = RowOrder::before;
+  bool impossible = false;  ///< the rows cannot happen in it
+  /// Log-likelihood in this order less that in the model's, each with the dynamics that fit it
+  /// best, and the standard error of the difference from stretches of rows. Actions count too: an
+  /// action that was chosen with the row's own reading tells something about it, which `after`
+  /// would take for an effect of the action. So `reading_first`, and `before` where it has the same
+  /// likelihood, may explain actions by the row's own reading, all by the row before (tables with
+  /// half a count in each cell, learned on the way: Krichevsky and Trofimov 1981).
   double difference = 0.0;
   double standard_error = 0.0;
-  /// P-value of "the model's timing is right" against the other one. Both have the same number of
+  /// P-value of "the model's order is right" against this one. Both have the same number of
   /// parameters (Vuong 1989); never below exp(-difference). That bounds how often a true model
   /// loses by so much to one that was fixed beforehand. Here both dynamics are fitted, so that it
   /// is no bound but a guard for short logs, in which the normal law of Vuong's test is too sure.
-  double p_value = std::numeric_limits<double>::quiet_NaN();
-  FittedDynamics other;  ///< the dynamics with the other timing
+  double p_value = 1.0;
+  FittedDynamics fitted;  ///< the dynamics in this order
 
-  /// The other way round: "the other timing is right", against the model's.
-  [[nodiscard]] double p_value_of_other() const;
+  /// The other way round: "this order is right", against the model's.
+  [[nodiscard]] double p_value_of_rival() const;
 };
 
-/// The same model with the other timing, without dynamics and rewards.
-[[nodiscard]] AnyModel with_other_timing(const AnyModel& model);
+/// Which state do the readings come from, and which action do they belong to?
+struct TimingTest {
+  std::string why_not;  ///< it was not tested
+  RowOrder own = RowOrder::before;
+  std::vector<OrderRival> rivals;  ///< those that likelihood can tell from the model's order
+  /// P-value of "the model's order is right" against all of them (Bonferroni).
+  double p_value = std::numeric_limits<double>::quiet_NaN();
 
-/// `fitted` to the rows with the model's timing. Not tested where states are known, since they
-/// are read with the timing.
+  [[nodiscard]] bool tested() const { return !rivals.empty(); }
+  /// The rival that fits best.
+  [[nodiscard]] const OrderRival& best() const;
+};
+
+/// `fitted` to the rows in the order that the model says. Not tested where states are known, since
+/// they are read with the timing. First readings take part where it is known how they come about.
 [[nodiscard]] TimingTest test_timing(const AnyModel& model, const DiagnosedRows& rows,
                                      const FittedDynamics& fitted, Parallelism parallelism);
 

@@ -24,7 +24,6 @@ class ScoreFilter {
   void add_sensor_directions(Eigen::Index count);
 
   [[nodiscard]] Eigen::Index size() const { return derivatives_.rows(); }
-  [[nodiscard]] Eigen::Index num_sensor_directions() const { return directions_; }
 
   /// A run starts with this belief, which does not depend on the coordinates.
   void start(std::span<const double> belief);

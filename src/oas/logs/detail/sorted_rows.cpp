@@ -112,6 +112,11 @@ void SortedRows::collect(const LogBlock& first) {
   } catch (const InvalidArgument& error) {
     fail(LogColumn::time, 0, error.what());
   }
+  try {
+    steps_.check_density(parser_.time_column());
+  } catch (const InvalidArgument& error) {
+    fail(LogColumn::time, first_step_line_, error.what());
+  }
   if (!any_ && !window_.text().empty()) {
     fail(LogColumn::time, 0, fmt::format("no row has a time {}", window_.text()));
   }
@@ -138,6 +143,7 @@ void SortedRows::take_row(const LogBlock& block, std::size_t row) {
     if (!in_window(times[row])) return;
     if (before != nullptr) {
       steps_.add(units_.name(unit_of_last_), *before, times[row], parser_.time_column());
+      if (first_step_line_ == 0) first_step_line_ = line;
     }
   } catch (const InvalidArgument& error) {
     fail(LogColumn::time, line, error.what());

@@ -85,6 +85,7 @@ class SortedRows {
   RowParser& parser_;
   const Labels states_;
   Gaps gaps_;
+  long first_step_line_ = 0;  // of the second row of a unit, where there are times
   Action gap_action_{0};
   State gap_state_ = kEmptyState;
   TimeSteps steps_;

@@ -17,6 +17,9 @@ constexpr double kMostTolerance = 0.25;  // of a step: beyond, a multiple would 
 constexpr double kMostSteps = 1e15;      // that are counted exactly
 constexpr double kClasses = 1e4;         // of differences, to a factor of e
 constexpr std::size_t kShownDifferences = 4;
+// Days taken for hours are 24 steps apart, hours taken for minutes 60.
+constexpr double kSuspectSteps = 20.0;
+constexpr std::int64_t kEnoughDifferences = 10;
 
 // Both within the tolerance of what lies between them.
 bool about_equal(double one, double other) {
@@ -26,7 +29,10 @@ bool about_equal(double one, double other) {
 }  // namespace
 
 TimeSteps::TimeSteps(const LogOptions& options)
-    : text_(options.step), classes_(options.step_classes), gaps_(Gaps(options.gaps).kind) {
+    : text_(options.step),
+      classes_(options.step_classes),
+      gaps_(Gaps(options.gaps).kind),
+      sparse_(options.sparse) {
   if (text_.empty()) return;
   given_ = parse_duration(text_);
   step_ = given_->value;
@@ -80,6 +86,7 @@ void TimeSteps::add(const std::string& unit, double before, double after,
               "{} lie between {} and {}{}, which is no multiple of the step of {}",
               shown_length(difference, column), column.text(before), column.text(after), of_unit,
               shown_length(step_, column));
+  fewest_steps_ = num_differences_++ == 0 ? *steps : std::min(fewest_steps_, *steps);
   if (*steps < 1.5) return;
   OAS_REQUIRE(gaps_ != Gaps::Kind::error,
               "a gap of {}{}: no rows between {} and {}. What was done there is known to "
@@ -126,6 +133,14 @@ void TimeSteps::finish(const TimeColumn& column) {
       "the times of consecutive rows differ by {}{}: say with --step how long a step is, and with "
       "--gaps what happened where rows are missing; or give classes of steps, --step-classes",
       fmt::join(texts, ", "), seen.size() > kShownDifferences ? ", …" : ""));
+}
+
+void TimeSteps::check_density(const TimeColumn& column) const {
+  const bool suspect = num_differences_ >= kEnoughDifferences && fewest_steps_ >= kSuspectSteps;
+  OAS_REQUIRE(sparse_ || !suspect,
+              "rows of a unit are never less than {:.0f} steps of {} apart, here and in all {} "
+              "places: is the unit of --step wrong? If it is right, say --sparse",
+              fewest_steps_, shown_length(step_, column), num_differences_);
 }
 
 // 2.8 - 2 is below 0.8: decimals are rounded, and the end of a class counts.

@@ -31,6 +31,10 @@ class TimeSteps {
   /// showing the commonest.
   void finish(const TimeColumn& column);
 
+  /// All rows were added, and the step is given: throws InvalidArgument where rows lie so many
+  /// steps apart throughout that its unit is probably wrong, unless the user says that they do.
+  void check_density(const TimeColumn& column) const;
+
   /// Steps between two rows that were added, at least 1; 2 where their difference is in no class.
   [[nodiscard]] std::int64_t between(double before, double after) const;
   /// The class of a step from the one time to the other; none: it is in no class.
@@ -54,6 +58,9 @@ class TimeSteps {
   Gaps::Kind gaps_;
   double step_ = 0.0;
   bool checked_ = false;
+  bool sparse_;
+  std::int64_t num_differences_ = 0;
+  double fewest_steps_ = 0.0;                 // between two rows, of all these
   std::map<std::int64_t, Seen> differences_;  // by their logarithm, 10,000 to a factor of e
 };
 

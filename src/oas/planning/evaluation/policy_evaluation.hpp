@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oas/core/parallel.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/plan.hpp"
 
@@ -59,6 +60,19 @@ struct SimulationOptions {
   /// rewards: the same mean up to span(v)/steps for any v (the difference telescopes up to a
   /// martingale), and next to no variance where v is good.
   bool control_variate = true;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("steps", steps, {2, 1'000'000'000'000}, "simulated steps, over all replications");
+    fields("replications", replications, {1}, "independent runs from the start");
+    fields("batches_per_replication", batches_per_replication, {1},
+           "batches that each is cut into");
+    fields("burn_in", burn_in, "steps of each replication that are not counted");
+    fields("level", level, {kAboveZero, kBelowOne}, "confidence level");
+    fields("seed", seed, "same seed, same bytes");
+    fields("control_variate", control_variate,
+           "average advantages in place of rewards: the same mean, and less noise");
+  }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

@@ -110,15 +110,12 @@ void set_limits(std::span<const double> values, GainInterval& interval) {
 }  // namespace
 
 void SimulationOptions::validate() const {
-  OAS_REQUIRE(replications >= 1, "replications is {}; it must be at least 1", replications);
-  OAS_REQUIRE(batches_per_replication >= 1, "batches_per_replication is {}; it must be at least 1",
-              batches_per_replication);
+  check_ranges(*this);
   OAS_REQUIRE(replications * batches_per_replication >= 2,
               "{} batches in all; two are needed for a confidence limit",
               replications * batches_per_replication);
   OAS_REQUIRE(steps >= static_cast<std::uint64_t>(replications) * batches_per_replication,
               "steps is {}; fewer than the number of batches", steps);
-  OAS_REQUIRE(level > 0.0 && level < 1.0, "level is {}; it must lie in (0, 1)", level);
 }
 
 std::string GainInterval::brief() const {
