@@ -16,40 +16,8 @@ from typing import Any
 
 from . import _oas
 from ._errors import Error, InvalidArgument
-from ._frames import records_frame
-from ._html import is_records, result_html
+from ._result import Result
 from ._rows import as_files, is_path, read_log
-
-
-class Result(dict[str, Any]):
-    """The numbers of a verb, `oas VERB --json`; fields can be asked for as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"there is no '{name}'; there are {', '.join(self)}") from None
-
-    def to_dataframe(self, field: str | None = None) -> Any:
-        """A pandas DataFrame of a field that is a list of records, the first one unless named; of
-        a result that has none its numbers, one line."""
-        if field is None:
-            field = next((name for name, value in self.items() if is_records(value)), None)
-        elif not is_records(self.get(field)):
-            raise InvalidArgument(
-                f"field is {field!r}; lists of records are "
-                f"{', '.join(name for name, v in self.items() if is_records(v)) or 'none'}"
-            )
-        return records_frame([self] if field is None else self[field])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the document that `oas VERB --json` prints."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self, file, indent=2)
-            file.write("\n")
-
-    def _repr_html_(self) -> str:
-        return result_html(self)
 
 
 def _words(settings: dict[str, Any]) -> list[str]:
@@ -119,7 +87,7 @@ def _run_json(verb: str, words: list[str], files: _Files) -> Result:
     text = _run([verb], [*words, "--json"])
     for path, name in files.names.items():
         text = text.replace(json.dumps(path)[1:-1], name)
-    return Result(json.loads(text))
+    return Result.of(json.loads(text))
 
 
 def check(model: Any, **settings: Any) -> Result:
@@ -377,7 +345,7 @@ def plan(model: Any, **settings: Any) -> _oas.Plan:
       the average (1 to 10000)
     - `work` (number): limit of work of refining a plan, in 10^9 products (about a second
       each) (above 0)
-    - `limit` (text): sTATE=SHARE: at most this share of the steps in a bad state
+    - `limit` (text): STATE=SHARE: at most this share of the steps in a bad state
     - `planner` (text, auto): how to plan (auto, grid, point)
     - `grid` (whole number, 0): resolution of the belief grid; 0: automatic (0 to 1000000)
     - `tolerance` (number, 1e-06): span at which sweeps stop (above 0)

@@ -6,8 +6,9 @@ import json
 import os
 from typing import Any
 
-from ._command import Result, _run, _words
+from ._command import _run, _words
 from ._errors import InvalidArgument
+from ._result import Result
 from .plot import study as plot
 
 __all__ = ["known", "plot", "repair", "replay", "report", "run"]
@@ -50,9 +51,8 @@ def report(folder: str | os.PathLike[str], **settings: Any) -> str:
 def repair(folder: str | os.PathLike[str], **settings: Any) -> Result:
     """Keeps what is whole of damaged results and computes the rest again; settings are the options
     of `oas study repair`."""
-    return Result(
-        json.loads(_run(["study", "repair"], [os.fspath(folder), "--json", *_words(settings)]))
-    )
+    words = [os.fspath(folder), "--json", *_words(settings)]
+    return Result.of(json.loads(_run(["study", "repair"], words)))
 
 
 def replay(folder: str | os.PathLike[str], task: int | str) -> str:

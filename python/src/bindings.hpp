@@ -19,6 +19,7 @@ void bind_estimation(nb::module_& m);
 void bind_belief(nb::module_& m);
 void bind_planning(nb::module_& m);
 void bind_learning(nb::module_& m);
+void bind_live(nb::module_& m);
 void bind_jobs(nb::module_& m);
 void bind_study(nb::module_& m);
 void bind_distributed(nb::module_& m);

@@ -11,6 +11,7 @@ NB_MODULE(_oas, m) {
   oas::python::bind_belief(m);
   oas::python::bind_planning(m);
   oas::python::bind_learning(m);
+  oas::python::bind_live(m);
   oas::python::bind_jobs(m);
   oas::python::bind_study(m);
   oas::python::bind_distributed(m);

@@ -33,6 +33,16 @@ def test_check_and_compare_are_those_of_the_command(command, tmp_path):
         oas.compare(MODEL, MODEL).distance  # noqa: B018
 
 
+def test_tables_of_results_are_arrays():
+    belief = oas.forecast(MODEL, LOG, actions="run").units[0]["belief"]
+    assert isinstance(belief, np.ndarray) and belief.sum() == pytest.approx(1)
+    made = oas.Result.of({"a": [[1, None], [2.5, 3]], "b": [1, 2], "c": ["x"], "d": [[1], [2, 3]]})
+    assert made.a.shape == (2, 2) and np.isnan(made.a[0, 1])
+    assert made.b.dtype == np.int64 and made.c == ["x"] and len(made.d[1]) == 2
+    assert made == {"a": [[1, None], [2.5, 3]], "b": [1, 2], "c": ["x"], "d": [[1], [2, 3]]}
+    assert made != {**made, "b": [1, 3]}
+
+
 def test_scores_are_those_of_the_command(command, tmp_path):
     LOG.save(tmp_path / "log.csv")
     ours = oas.score(MODEL, LOG)
