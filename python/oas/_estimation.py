@@ -156,6 +156,10 @@ class Evidence:
             return NotImplemented
         return self.__copy__().merge(other)
 
+    def __radd__(self, other: Any) -> Evidence:
+        """So that `sum(parts)` adds them up, which begins with 0."""
+        return self.__copy__() if isinstance(other, int) and other == 0 else NotImplemented
+
     @classmethod
     def _wrap(cls, held: Any) -> Evidence:
         made = cls.__new__(cls)

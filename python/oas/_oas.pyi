@@ -543,6 +543,18 @@ class Estimate:
 
     __hash__: None  # type: ignore[assignment]
 
+def _estimate_files(arg0: object, arg1: Sequence[str], arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
+
+def _estimate_log(arg0: object, arg1: Log, arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
+
+def _parse_estimate(arg0: str, arg1: str, /) -> Estimate: ...
+
+def estimators() -> dict[str, Any]:
+    """The estimators: name and summary."""
+
+def estimator_settings(estimator: str) -> dict[str, Any]:
+    """What an estimator can be told: name and meaning."""
+
 class _Evidence:
     """
     What an estimator keeps of rows: a value that can be fed, merged, saved and asked.
@@ -579,18 +591,6 @@ class _Evidence:
 
     @staticmethod
     def _from_state(arg: tuple[Any, ...], /) -> _Evidence: ...
-
-def _estimate_files(arg0: object, arg1: Sequence[str], arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
-
-def _estimate_log(arg0: object, arg1: Log, arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
-
-def _parse_estimate(arg0: str, arg1: str, /) -> Estimate: ...
-
-def estimators() -> dict[str, Any]:
-    """The estimators: name and summary."""
-
-def estimator_settings(estimator: str) -> dict[str, Any]:
-    """What an estimator can be told: name and meaning."""
 
 def _beliefs(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], /) -> dict[str, Any]: ...
 

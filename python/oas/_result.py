@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ._errors import InvalidArgument
-from ._frames import records_frame
+from ._frames import records_frame, table_frame
 from ._html import is_records, result_html
 
 AnyResult = TypeVar("AnyResult", bound="Result")
@@ -40,16 +40,17 @@ class Result(dict[str, Any]):
     __hash__ = None
 
     def to_dataframe(self, field: str | None = None) -> Any:
-        """A pandas DataFrame of a field that is a list of records, the first one unless named; of
-        a result that has none its numbers, one line."""
-        if field is None:
-            field = next((name for name, value in self.items() if is_records(value)), None)
-        elif not is_records(self.get(field)):
+        """A pandas DataFrame of a field that is a list of records or a table, the first one unless
+        named; of a result that has none its numbers, one line."""
+        known = [name for name, v in self.items() if is_records(v) or _is_table(v)]
+        if field is None and not known:
+            return records_frame([self])
+        if field is not None and field not in known:
             raise InvalidArgument(
-                f"field is {field!r}; lists of records are "
-                f"{', '.join(name for name, v in self.items() if is_records(v)) or 'none'}"
+                f"field is {field!r}; lists of records and tables are {', '.join(known) or 'none'}"
             )
-        return records_frame([self] if field is None else self[field])
+        chosen = self[known[0] if field is None else field]
+        return table_frame(chosen) if isinstance(chosen, dict) else records_frame(chosen)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the document that `oas VERB --json` prints."""
@@ -59,6 +60,15 @@ class Result(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         return result_html(self)
+
+
+def _is_table(value: Any) -> bool:
+    """Columns by name."""
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(column, np.ndarray) for column in value.values())
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -37,14 +37,18 @@ auto span_of(const Array& array) {
 }
 
 // Objects as texts: None, NaN and whatever says that it is missing (pandas.NA) are.
-TextCells texts_of(const nb::list& cells, nb::handle is_missing) {
+TextCells texts_of(const std::string& name, const nb::list& cells, nb::handle is_missing) {
   TextCells texts;
   WordList words;
   for (nb::handle cell : cells) {
     if (nb::isinstance<nb::str>(cell)) {
       Py_ssize_t size = 0;
       const char* const text = PyUnicode_AsUTF8AndSize(cell.ptr(), &size);
-      if (text == nullptr) throw nb::python_error();
+      if (text == nullptr) {
+        PyErr_Clear();
+        throw InvalidArgument(fmt::format("column '{}', row {}: {} is no text of Unicode", name,
+                                          texts.codes.size(), nb::repr(cell).c_str()));
+      }
       texts.codes.push_back(words.code({text, static_cast<std::size_t>(size)}));
     } else if (cell.is_none() || nb::cast<bool>(is_missing(cell))) {
       texts.codes.push_back(-1);
@@ -84,7 +88,7 @@ Column objects_of(const std::string& part, const std::string& name, const nb::li
     column.real_memory.push_back(std::move(values));
     column.cells = RealCells{column.real_memory.front()};
   } else {
-    column.cells = texts_of(cells, is_missing);
+    column.cells = texts_of(name, cells, is_missing);
   }
   return column;
 }

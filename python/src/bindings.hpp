@@ -16,6 +16,7 @@ void bind_logs(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_environment(nb::module_& m);
 void bind_estimation(nb::module_& m);
+void bind_evidence(nb::module_& m);
 void bind_belief(nb::module_& m);
 void bind_planning(nb::module_& m);
 void bind_learning(nb::module_& m);

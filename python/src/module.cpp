@@ -8,6 +8,7 @@ NB_MODULE(_oas, m) {
   oas::python::bind_simulation(m);
   oas::python::bind_environment(m);
   oas::python::bind_estimation(m);
+  oas::python::bind_evidence(m);
   oas::python::bind_belief(m);
   oas::python::bind_planning(m);
   oas::python::bind_learning(m);

@@ -28,7 +28,7 @@ ELSEWHERE = {
     "estimator", "log-options", "open",
 }  # fmt: skip
 #: The same of single verbs: patterns of names.
-ELSEWHERE_OF = {"agent": "agent|journal|set|seed|token-file|http.*"}
+ELSEWHERE_OF = {"plan": "all", "agent": "agent|journal|set|seed|token-file|http.*"}
 #: Name, type and meaning, which begins in column 30 of the line or of the next one.
 OPTION = re.compile(
     r"^  (?:-\w,)?--([a-z][a-z-]*)(?: ([^\n]*?))? *\n? *(?<=\n.{29} )(\S[^\n]*)$", re.M
