@@ -18,10 +18,12 @@ nlohmann::json ask(oas::LiveAgent& agent, const nlohmann::json& request) {
 
 int main() {
   const oas::Pomdp machine = oas::machine_maintenance();
-  std::filesystem::remove_all("pumps");  // begin anew
+  oas::LiveOptions options;
+  options.journal = "pumps";
+  std::filesystem::remove_all(options.journal);  // begin anew
   nlohmann::json choice;
   for (int day = 0; day < 2; ++day) {  // the second day is another process, as it were
-    oas::LiveAgent agent(machine, {.journal = "pumps"});
+    oas::LiveAgent agent(machine, options);
     // Asked again, it says again which step is to come and which action was chosen for it.
     const int first = day == 0 ? 0 : choice["step"].get<int>();
     choice = ask(agent, {{"call", "act"}, {"unit", "pump-7"}, {"step", first}});
