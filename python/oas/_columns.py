@@ -206,8 +206,9 @@ def _collected(table: Any, columns: Any) -> Any:
     return table.select([name for _, name in parts_of(names, columns)]).collect()
 
 
-def table_columns(table: Any, columns: Any = None) -> Any:
-    """The columns of a table that are parts of a row."""
+def table_columns(table: Any, columns: Any = None, *, vectors: bool = False) -> Any:
+    """The columns of a table that are parts of a row. With `vectors` an observation may be one: an
+    array [row][component]."""
     if type(table).__name__ == "LazyFrame":
         table = _collected(table, columns)
     elif _is_pandas(table) and hasattr(table, "columns"):
@@ -226,8 +227,20 @@ def table_columns(table: Any, columns: Any = None) -> Any:
         made.add_arrow([p for p, _ in parts], [n for _, n in parts], stream)
         return made
     for part, name in parts:
-        _add_array(made, part, name, table[labels[names.index(name)]])
+        values = table[labels[names.index(name)]]
+        if vectors and part == "observation" and np.ndim(values) == 2:
+            _add_vectors(made, name, np.ma.asanyarray(values))
+        else:
+            _add_array(made, part, name, values)
     return made
+
+
+def _add_vectors(columns: Any, name: str, vectors: Any) -> None:
+    """Adds a column for each component."""
+    many = vectors.shape[1]
+    for i in range(many):
+        part = f"observation_{i + 1}" if many > 1 else "observation"
+        _add_array(columns, part, f"{name}[:, {i}]", vectors[:, i])
 
 
 def _what_is_no_table(table: Any) -> str:

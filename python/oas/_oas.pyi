@@ -274,7 +274,8 @@ class Log:
     @property
     def readings(self) -> Any:
         """
-        [row] or [row][component], where observations are real-valued, or None.
+        [row] or [row][component], NaN where one is missing, where observations are
+        real-valued, or None.
         """
 
     @property

@@ -99,7 +99,8 @@ def _write_table(model: Any, source: Any, columns: Any, target: str) -> list[str
         else:
             source._save_for(target, model)
         return []
-    made = table_columns(source, columns)
+    vectors = model is None or isinstance(_oas._any_model(model), _oas.ContinuousPomdp)
+    made = table_columns(source, columns, vectors=vectors)
     writer = _oas._ColumnWriter(target, model)
     writer.write(made)
     writer.commit()
@@ -129,8 +130,9 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
     that has no column `run` each file of a list is a run. Columns: `action`, `observation`,
     optionally `run`, `time`, `propensity`, `reward`, `state`; `columns={"action": "cmd",
     "observation": ["vib", "temp"]}` says where else they stand. Cells are names of the model's
-    elements or indices; a time is a date or a number, a reward NaN where it is not known, and an
-    observation may be missing (NaN, None, NA, masked, empty, -1).
+    elements or indices; vectors of readings may be one array [row][component]; a time is a date or
+    a number, a reward NaN where it is not known, and an observation may be missing (NaN, None, NA,
+    masked, empty, -1).
 
     Settings:
 

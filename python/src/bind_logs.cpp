@@ -4,6 +4,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "arrays.hpp"
@@ -180,6 +181,22 @@ auto real_column(Member member) {
   };
 }
 
+// NaN in the rows without a reading, which have room for one.
+nb::object readings_of(nb::handle self) {
+  const Log& log = nb::cast<const Log&>(self);
+  const std::vector<Observation>& seen = log.block.rows.observations;
+  if (log.block.readings.empty() || std::find(seen.begin(), seen.end(), kMissing) == seen.end()) {
+    return real_view(self, log.block.readings, log.size());
+  }
+  std::vector<double> readings = log.block.readings;
+  const std::size_t width = readings.size() / seen.size();
+  for (std::size_t row = 0; row < seen.size(); ++row) {
+    if (seen[row] != kMissing) continue;
+    std::fill_n(readings.begin() + static_cast<std::ptrdiff_t>(row * width), width, std::nan(""));
+  }
+  return owned(std::move(readings), width == 1 ? Shape{seen.size()} : Shape{seen.size(), width});
+}
+
 std::string brief(const Log& log) {
   std::string text =
       fmt::format("Log({} rows, {} run{}", log.size(), log.runs(), log.runs() == 1 ? "" : "s");
@@ -220,10 +237,9 @@ void define_columns(nb::class_<Log>& log) {
                      return l.block.rows.rewards;
                    }),
                    "[row], or None.")
-      .def_prop_ro("readings", real_column([](const Log& l) -> const std::vector<double>& {
-                     return l.block.readings;
-                   }),
-                   "[row] or [row][component], where observations are real-valued, or None.")
+      .def_prop_ro("readings", readings_of,
+                   "[row] or [row][component], NaN where one is missing, where observations are\n"
+                   "real-valued, or None.")
       .def_prop_ro("likelihoods", real_column([](const Log& l) -> const std::vector<double>& {
                      return l.block.likelihoods;
                    }),

@@ -1,3 +1,4 @@
+import json
 import pickle
 
 import numpy as np
@@ -352,3 +353,60 @@ def test_settings_about_text_are_refused_for_tables(setting):
 def test_texts_that_are_no_unicode_are_named():
     with pytest.raises(oas.InvalidArgument, match="'action', row 1"):
         oas.read_log(MODEL, {**ROW, "action": ["run", "\ud800", "run"]})
+
+
+def real_valued(dimension):
+    """Two states, whose readings are normal around 0 and 3 in every component."""
+
+    def normal(mean):
+        if dimension == 1:
+            return {"kind": "gaussian", "mean": mean, "sd": 1}
+        covariance = np.eye(dimension).tolist()
+        return {"kind": "gaussian", "mean": [mean] * dimension, "covariance": covariance}
+
+    return oas.model_from_json(
+        json.dumps(
+            {
+                "format": "oas-model/1",
+                "timing": "before",
+                "states": 2,
+                "actions": 1,
+                "observations": {"dimension": dimension},
+                "transition": [[[0.9, 0.1], [0.2, 0.8]]],
+                "density": [[normal(0), normal(3)]],
+            }
+        )
+    )
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_missing_readings_stay_missing(dimension):
+    """0 is a reading; wherever a log is shown or written a row without one has none."""
+    model = real_valued(dimension)
+    readings = np.array(oas.simulate(model, "uniform", steps=50, seed=1).readings)
+    readings[3] = readings[17] = np.nan
+    readings[5] = 0
+    rows = {"action": np.zeros(50, int), "observation": readings}
+    log = oas.read_log(model, rows)
+    np.testing.assert_array_equal(log.readings, readings)
+    for again in (
+        log.to_dataframe(),
+        {"action": log.actions, "observation": log.readings},
+        {"action": log.actions, "observation": np.ma.masked_invalid(readings)},
+        pickle.loads(pickle.dumps(log)),
+    ):
+        np.testing.assert_array_equal(oas.read_log(model, again).readings, readings)
+        assert oas.estimate(model, again).missing == 2
+    assert "nan" in log._repr_html_()
+    filled = oas.read_log(model, {**rows, "observation": np.nan_to_num(readings)})
+    assert filled.readings.base is not None or not filled.readings.flags.owndata  # a view
+    assert filled != log
+
+
+def test_vectors_are_for_models_that_read_them():
+    with pytest.raises(oas.InvalidArgument, match="2 dimensions"):
+        oas.read_log(MODEL, {"action": [0, 0], "observation": np.zeros((2, 2))})
+    with pytest.raises(oas.InvalidArgument, match="observation_3"):
+        oas.read_log(real_valued(2), {"action": [0, 0], "observation": np.zeros((2, 3))})
+    with pytest.raises(oas.InvalidArgument, match="3 dimensions"):
+        oas.read_log(real_valued(2), {"action": [0, 0], "observation": np.zeros((2, 3, 1))})
