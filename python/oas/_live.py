@@ -7,7 +7,7 @@ import operator
 import os
 import weakref
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,9 @@ class LiveAgent:
         for note in self._held._notes:
             warn_user(note)
 
-    def act(self, unit: str, step: int, *, run: int | None = None) -> LiveChoice:
+    def act(
+        self, unit: str, step: SupportsIndex, *, run: SupportsIndex | None = None
+    ) -> LiveChoice:
         """Which action the unit is to take in this step; a new unit begins with step 0, one that
         has ended begins another run. `run`, where it is given, must be the unit's."""
         return LiveChoice(self._ask("act", {"unit": unit, "step": step, "run": run}))
@@ -102,12 +104,12 @@ class LiveAgent:
     def observe(
         self,
         unit: str,
-        step: int,
+        step: SupportsIndex,
         observation: Any,
         *,
         action: Any = None,
         propensity: float | None = None,
-        run: int | None = None,
+        run: SupportsIndex | None = None,
     ) -> LiveAnswer:
         """What was seen in this step: a name, an index, or None where nothing was. `action`: what
         somebody else chose instead, with that `propensity` if it is known. Returns the next step.
@@ -117,22 +119,28 @@ class LiveAgent:
     def step(
         self,
         unit: str,
-        step: int,
+        step: SupportsIndex,
         observation: Any,
         *,
         action: Any = None,
         propensity: float | None = None,
-        run: int | None = None,
+        run: SupportsIndex | None = None,
     ) -> LiveChoice:
         """`observe` of this step, then `act` of the next."""
         return LiveChoice(self._ask("step", _row(unit, step, observation, action, propensity, run)))
 
-    def end(self, unit: str, step: int, *, run: int | None = None) -> LiveAnswer:
+    def end(
+        self, unit: str, step: SupportsIndex, *, run: SupportsIndex | None = None
+    ) -> LiveAnswer:
         """Ends the unit's run; `step` is the one that would be next."""
         return self._ask("end", {"unit": unit, "step": step, "run": run})
 
     def status(
-        self, unit: str | None = None, *, after: str | None = None, limit: int | None = None
+        self,
+        unit: str | None = None,
+        *,
+        after: str | None = None,
+        limit: SupportsIndex | None = None,
     ) -> LiveAnswer:
         """How one unit stands; or the agent, its warnings, and up to `limit` units whose names come
         after `after`."""
@@ -150,7 +158,7 @@ class LiveAgent:
         self,
         unit: str,
         *,
-        steps: int | None = None,
+        steps: SupportsIndex | None = None,
         actions: Any = None,
         reach: Any = None,
     ) -> LiveAnswer:
@@ -219,7 +227,7 @@ class LiveAgent:
 
 
 def _row(
-    unit: str, step: int, observation: Any, action: Any, propensity: Any, run: Any
+    unit: str, step: SupportsIndex, observation: Any, action: Any, propensity: Any, run: Any
 ) -> dict[str, Any]:
     return {
         "unit": unit,

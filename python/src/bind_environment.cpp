@@ -78,14 +78,12 @@ class Copies {
     return owned(std::move(out));
   }
   [[nodiscard]] nb::object rewards() const {
-    return owned(turn_.take([&] {
-      return std::vector<double>(batch_.rewards().begin(), batch_.rewards().end());
-    }));
+    return owned(turn_.take(
+        [&] { return std::vector<double>(batch_.rewards().begin(), batch_.rewards().end()); }));
   }
   [[nodiscard]] nb::object states() const {
-    return owned(turn_.take([&] {
-      return std::vector<std::int64_t>(batch_.states().begin(), batch_.states().end());
-    }));
+    return owned(turn_.take(
+        [&] { return std::vector<std::int64_t>(batch_.states().begin(), batch_.states().end()); }));
   }
   [[nodiscard]] nb::object beliefs() const {
     if (!batch_.tracks_beliefs()) return nb::none();

@@ -131,9 +131,8 @@ void bind_evidence(nb::module_& m) {
              self.change([&] { self.evidence.add(run, block); });
            })
       .def("_start_run", [](PyEvidence& self) { self.change([&] { self.evidence.start_run(); }); })
-      .def("_end_run", [](PyEvidence& self, std::int64_t run) {
-             self.change([&] { self.evidence.end_run(run); });
-           })
+      .def("_end_run", [](PyEvidence& self,
+                          std::int64_t run) { self.change([&] { self.evidence.end_run(run); }); })
       .def("_merge",
            [](PyEvidence& self, const PyEvidence& other) {
              const PyEvidence theirs = other.copy();
@@ -142,8 +141,8 @@ void bind_evidence(nb::module_& m) {
       .def("_fresh",
            [](const PyEvidence& self, std::int64_t first_run) {
              Evidence fresh = self.turn.take([&] { return self.evidence.fresh(first_run); });
-             return PyEvidence{self.model, self.estimator, self.settings, std::move(fresh), false,
-                               {}};
+             return PyEvidence{self.model,       self.estimator, self.settings,
+                               std::move(fresh), false,          {}};
            })
       .def("_estimate",
            [](const PyEvidence& self, const nb::dict& keywords) {
@@ -163,7 +162,8 @@ void bind_evidence(nb::module_& m) {
       .def("_copy", &PyEvidence::copy)
       .def_prop_ro("_model", [](const PyEvidence& self) { return self.model; })
       .def_prop_ro("_estimator", [](const PyEvidence& self) { return self.estimator; })
-      .def_prop_ro("_runs", [](const PyEvidence& self) {
+      .def_prop_ro("_runs",
+                   [](const PyEvidence& self) {
                      return self.turn.take([&] { return self.evidence.runs(); });
                    })
       .def("_state", saved)

@@ -64,7 +64,8 @@ class NamedAgent {
 
   void observe(nb::handle value) {
     const Observation observation = observation_of(value, model_);
-    changing([&] {
+    turn_.take([&] {
+      require_whole();
       OAS_REQUIRE(opens_ || acted_, "observe() was called before act() at step {}", steps_);
       if (opens_) {
         agent_.begin(observation);
@@ -73,7 +74,6 @@ class NamedAgent {
         ++steps_;
       }
       opens_ = acted_ = false;
-      return true;
     });
   }
 
@@ -88,17 +88,15 @@ class NamedAgent {
   }
 
   [[nodiscard]] nb::object belief() const {
-    std::vector<double> belief = turn_.take([&] {
-      return std::vector<double>(agent_.belief().begin(), agent_.belief().end());
-    });
+    std::vector<double> belief = turn_.take(
+        [&] { return std::vector<double>(agent_.belief().begin(), agent_.belief().end()); });
     if (belief.empty()) return nb::none();
     return owned(std::move(belief));
   }
 
   [[nodiscard]] nb::list episodes() const {
-    const std::vector<Episode> episodes = turn_.take([&] {
-      return std::vector<Episode>(agent_.episodes().begin(), agent_.episodes().end());
-    });
+    const std::vector<Episode> episodes = turn_.take(
+        [&] { return std::vector<Episode>(agent_.episodes().begin(), agent_.episodes().end()); });
     nb::list all;
     for (const Episode& episode : episodes) all.append(episode_dict(episode));
     return all;
@@ -126,7 +124,7 @@ class NamedAgent {
   }
 
  private:
-  // What changes the agent, one call after the other. Ctrl-C may leave it half changed.
+  // What may plan, one call after the other. Ctrl-C may leave the agent half changed.
   template <class Work>
   std::invoke_result_t<const Work&> changing(const Work& work) {
     std::optional<std::invoke_result_t<const Work&>> result;
@@ -145,10 +143,11 @@ class NamedAgent {
   }
 
   void require_whole() const {
-    OAS_REQUIRE(!interrupted_,
-                "{} was interrupted at step {} while it planned, and cannot go on; make another, or "
-                "go on from one that was pickled before",
-                making_.name, steps_);
+    OAS_REQUIRE(
+        !interrupted_,
+        "{} was interrupted at step {} while it planned, and cannot go on; make another, or "
+        "go on from one that was pickled before",
+        making_.name, steps_);
   }
   void require_observed() const {
     OAS_REQUIRE(!acted_, "act() was called for step {}: tell observe() what came of it first",

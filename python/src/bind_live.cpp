@@ -127,9 +127,8 @@ void bind_live(nb::module_& m) {
       .def("__init__",
            [](OpenAgent* self, nb::handle model, const std::string& journal,
               const std::string& agent, nb::handle seed, const nb::dict& settings) {
-             new (self)
-                 OpenAgent(any_model(model),
-                           live_options(journal, agent, seed_of(seed), settings_of(settings)));
+             new (self) OpenAgent(any_model(model), live_options(journal, agent, seed_of(seed),
+                                                                 settings_of(settings)));
            })
       .def("_call",
            [](OpenAgent& self, const std::string& call, const std::string& body) {

@@ -114,27 +114,29 @@ class StoppedBySigint {
  public:
   StoppedBySigint() {
     stop_ = false;
-    if (sigaction(SIGINT, nullptr, &before_) != 0 || !is_function(before_)) return;
-    struct sigaction ours = before_;
+    struct sigaction ours = {};
     ours.sa_handler = on_signal;
-    installed_ = sigaction(SIGINT, &ours, nullptr) == 0;
+    installed_ = sigaction(SIGINT, &ours, &before_) == 0;
+    if (installed_ && !is_function(before_)) put_back();
   }
-  ~StoppedBySigint() {
-    if (installed_) sigaction(SIGINT, &before_, nullptr);
-  }
+  ~StoppedBySigint() { put_back(); }
   StoppedBySigint(const StoppedBySigint&) = delete;
   StoppedBySigint& operator=(const StoppedBySigint&) = delete;
 
   [[nodiscard]] static const StopFlag& stop() { return stop_; }
 
  private:
+  void put_back() {
+    if (installed_) sigaction(SIGINT, &before_, nullptr);
+    installed_ = false;
+  }
   static bool is_function(const struct sigaction& action) {
     return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler != SIG_DFL &&
            action.sa_handler != SIG_IGN;
   }
   static void on_signal(int signal) {
     stop_ = true;
-    before_.sa_handler(signal);
+    if (is_function(before_)) before_.sa_handler(signal);
   }
 
   static inline StopFlag stop_{false};
@@ -145,7 +147,8 @@ class StoppedBySigint {
 }  // namespace
 
 void run_short_work(const std::function<void()>& work) {
-  if (gettid() != getpid()) {
+  thread_local const bool in_first_thread = gettid() == getpid();
+  if (!in_first_thread) {
     const nb::gil_scoped_release released;
     work();
     return;
