@@ -19,6 +19,7 @@ from ._result import Result
 from ._rows import is_path, plain
 
 _LATER = 503  # the status of what may be asked again later
+_NOT_GIVEN: Any = object()  # None is an observation that is missing
 
 
 class LiveAnswer(Result):
@@ -105,29 +106,39 @@ class LiveAgent:
         self,
         unit: str,
         step: SupportsIndex,
-        observation: Any,
+        observation: Any = _NOT_GIVEN,
         *,
+        reading: Any = None,
+        likelihood: Any = None,
         action: Any = None,
         propensity: float | None = None,
         run: SupportsIndex | None = None,
     ) -> LiveAnswer:
-        """What was seen in this step: a name, an index, or None where nothing was. `action`: what
-        somebody else chose instead, with that `propensity` if it is known. Returns the next step.
-        """
-        return self._ask("observe", _row(unit, step, observation, action, propensity, run))
+        """What was seen in this step: a name, an index, or None where nothing was; in its place the
+        `reading` of a real-valued sensor or the `likelihood` of each state, where the agent takes
+        them. `action`: what somebody else chose instead, with that `propensity` if it is known.
+        Returns the next step."""
+        seen = _seen(observation, reading, likelihood)
+        others = {"action": action, "propensity": propensity}
+        return self._ask("observe", {"unit": unit, "step": step, "run": run, **seen, **others})
 
     def step(
         self,
         unit: str,
         step: SupportsIndex,
-        observation: Any,
+        observation: Any = _NOT_GIVEN,
         *,
+        reading: Any = None,
+        likelihood: Any = None,
         action: Any = None,
         propensity: float | None = None,
         run: SupportsIndex | None = None,
     ) -> LiveChoice:
         """`observe` of this step, then `act` of the next."""
-        return LiveChoice(self._ask("step", _row(unit, step, observation, action, propensity, run)))
+        seen = _seen(observation, reading, likelihood)
+        others = {"action": action, "propensity": propensity}
+        keys = {"unit": unit, "step": step, "run": run, **seen, **others}
+        return LiveChoice(self._ask("step", keys))
 
     def end(
         self, unit: str, step: SupportsIndex, *, run: SupportsIndex | None = None
@@ -201,7 +212,7 @@ class LiveAgent:
         status, body = self._held._call(call, json.dumps(given))
         answer = json.loads(body)
         if not answer.pop("ok"):
-            _refuse(call, status, answer["error"])
+            _refuse(call, status, answer.get("error", body))
         return LiveAnswer.of(answer)
 
     def __enter__(self) -> LiveAgent:
@@ -226,33 +237,35 @@ class LiveAgent:
         )
 
 
-def _row(
-    unit: str, step: SupportsIndex, observation: Any, action: Any, propensity: Any, run: Any
-) -> dict[str, Any]:
-    return {
-        "unit": unit,
-        "step": step,
-        "observation": observation,
-        "action": action,
-        "propensity": propensity,
-        "run": run,
-    }
+def _seen(observation: Any, reading: Any, likelihood: Any) -> dict[str, Any]:
+    """What was seen, as far as it was given; the agent says how much of it is to be."""
+    seen = {"reading": reading, "likelihood": likelihood}
+    return seen if observation is _NOT_GIVEN else {"observation": observation, **seen}
+
+
+def _number(key: str, value: Any) -> float | None:
+    """A number; of a reading None or NaN where a component was not read."""
+    if key == "reading" and (value is None or value != value):
+        return None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise InvalidArgument(f"{key} is {value!r}, a {type(value).__name__}; it must be a number")
+    if not np.isfinite(value):
+        raise InvalidArgument(f"{key} is {value!r}; it must be finite")
+    return float(value)
 
 
 def _told(key: str, value: Any) -> Any:
-    """A value as JSON has it; whole numbers of any kind, also those of NumPy."""
-    if key in ("step", "run", "steps", "limit"):
+    """A value as JSON has it; numbers of any kind, also those of NumPy."""
+    if key in ("step", "run", "steps", "limit", "from", "to"):
         return whole(key, value, -1)
     if key in ("unit", "after") and not isinstance(value, str):
         raise InvalidArgument(f"{key} is {value!r}, a {type(value).__name__}; it must be a text")
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) > 0:
         return [_told(key, one) for one in value]
+    if key in ("propensity", "reading", "likelihood"):
+        return _number(key, value)
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, (float, np.floating)) and key in ("propensity", "reading", "likelihood"):
-        if not np.isfinite(value):
-            raise InvalidArgument(f"{key} is {value!r}; it must be finite")
-        return float(value)
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise InvalidArgument(
             f"{key} is {value!r}, a {type(value).__name__}; it must be a name or an index"

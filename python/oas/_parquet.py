@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import _oas
 from ._columns import parts_of, table_columns
 from ._errors import Error, InvalidArgument
@@ -24,8 +26,8 @@ def require_runs(files: list[str], names: list[str], columns: Any) -> None:
     if len(files) > 1 and not _names_runs(names, columns):
         raise InvalidArgument(
             f"{files[0]} and {len(files) - 1} more files: there is no column 'run', so nobody can "
-            "tell whether they are one run; name the column with columns={'run': …}, or give a "
-            "list of files to oas.read_log or oas.estimate, each of which is a run then"
+            "tell whether they are one run; name the column with columns={'run': …}, or use "
+            "oas.estimate, for which each file is a run then"
         )
 
 
@@ -46,29 +48,25 @@ def _parquet_errors(paths: list[str]) -> Iterator[None]:
         raise InvalidArgument(f"{', '.join(paths)}: {error}") from error
 
 
-def parquet_tables(paths: list[str], columns: Any) -> list[tuple[str, Any]]:
-    """Datasets of Parquet files and what they are called: one of all files; where they do not say
-    what a run is one of each file."""
+def parquet_tables(paths: list[str], columns: Any) -> list[tuple[str, Any, str | None]]:
+    """Datasets of Parquet files, what they are called, and the run that they are: one dataset of
+    all files; where these do not say what a run is, one of each file."""
     try:
         import pyarrow.dataset as arrow
     except ImportError as error:
         raise InvalidArgument(f"{paths[0]}: Parquet files need pyarrow") from error
 
-    def table(of: list[str]) -> Any:
-        source = of[0] if len(of) == 1 else of
+    def table(source: Any) -> Any:
         return arrow.dataset(source, format="parquet", partitioning="hive")
 
     with _parquet_errors(paths):
-        together = table(paths)
-        names = [str(name) for name in together.schema.names]
+        files = [str(file) for path in paths for file in table(path).files]
+        together = table(files)
         _require_same_columns(together)
-        if len(paths) == 1 or _names_runs(names, columns):
-            require_runs(together.files, names, columns)
-            return [(", ".join(paths), together)]
-        tables = [(path, table([path])) for path in paths]
-    for _, one in tables:
-        require_runs(one.files, names, columns)
-    return tables
+        names = [str(name) for name in together.schema.names]
+        if len(files) == 1 or _names_runs(names, columns):
+            return [(", ".join(paths), together, None)]
+        return [(file, table(file), file) for file in files]
 
 
 def _require_same_columns(dataset: Any) -> None:
@@ -86,15 +84,22 @@ def _require_same_columns(dataset: Any) -> None:
             )
 
 
-def write_parquet(model: Any, path: str, dataset: Any, columns: Any, target: str) -> None:
-    """A dataset as a log file, batch by batch in constant memory."""
+def write_parquet(model: Any, dataset: Any, run: str | None, columns: Any, target: str) -> None:
+    """A dataset as a log file, batch by batch in constant memory; `run`: all of it is that run."""
     import pyarrow
 
     names = [str(name) for name in dataset.schema.names]
     wanted = [name for _, name in parts_of(names, columns)]
     writer = _oas._ColumnWriter(target, model)
-    with _parquet_errors([path]):
+    with _parquet_errors(dataset.files):
         for batch in dataset.to_batches(columns=wanted):
-            if batch.num_rows:
-                writer.write(table_columns(pyarrow.Table.from_batches([batch]), columns))
+            if not batch.num_rows:
+                continue
+            table = pyarrow.Table.from_batches([batch])
+            if run is not None:
+                codes = np.zeros(batch.num_rows, np.int32)
+                table = table.append_column(
+                    "run", pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array([run]))
+                )
+            writer.write(table_columns(table, columns))
     writer.commit()

@@ -77,9 +77,9 @@ def as_files(model: Any, source: Any, settings: dict[str, Any]) -> Iterator[list
         names: list[str] = []
         tables: dict[str, str] = {}
         if paths is not None:
-            for number, (path, dataset) in enumerate(parquet_tables(paths, columns)):
+            for number, (path, dataset, run) in enumerate(parquet_tables(paths, columns)):
                 target = os.path.join(folder, f"log-{number}.csv.zst")
-                write_parquet(model, path, dataset, columns, target)
+                write_parquet(model, dataset, run, columns, target)
                 tables[target] = path
         else:
             target = os.path.join(folder, "log.csv")
@@ -127,7 +127,7 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
     `source` is a Log, a dict of arrays, a structured NumPy array, a DataFrame of pandas or polars,
     an Arrow table (anything with `__arrow_c_stream__`), or a path or list of paths of CSV (plain,
     gzip, zstd) or Parquet files. Each CSV file starts a run; Parquet files are one table, and where
-    that has no column `run` each file of a list is a run. Columns: `action`, `observation`,
+    that has no column `run` each file is a run. Columns: `action`, `observation`,
     optionally `run`, `time`, `propensity`, `reward`, `state`; `columns={"action": "cmd",
     "observation": ["vib", "temp"]}` says where else they stand. Cells are names of the model's
     elements or indices; vectors of readings may be one array [row][component]; a time is a date or

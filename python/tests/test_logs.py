@@ -269,7 +269,7 @@ def one_by_one():
     return [rows.drop(columns="run") for _, rows in frame().groupby("run", sort=False)]
 
 
-def test_parquet_files_of_a_list_are_runs_as_csv_files_are(tmp_path):
+def test_parquet_files_without_runs_are_runs_as_csv_files_are(tmp_path):
     """Pairs never cross runs: a unit in each file, and nothing that names it."""
     paths = written(tmp_path / "units", one_by_one())
     log = oas.read_log(MODEL, paths)
@@ -279,9 +279,13 @@ def test_parquet_files_of_a_list_are_runs_as_csv_files_are(tmp_path):
     for path, table in zip(csv, one_by_one()):
         table.to_csv(path, index=False)
     assert oas.estimate(MODEL, paths, "oas") == oas.estimate(MODEL, csv, "oas")
-    assert oas.filter(MODEL, paths) == oas.filter(MODEL, csv)
-    with pytest.raises(oas.InvalidArgument, match=r"2 more files: there is no column 'run'"):
-        oas.read_log(MODEL, tmp_path / "units")
+    beliefs = oas.filter(MODEL, paths)
+    np.testing.assert_array_equal(beliefs.belief, oas.filter(MODEL, csv).belief)
+    folder = oas.read_log(MODEL, tmp_path / "units")
+    assert folder.run_names == log.run_names == [str(path) for path in paths]
+    np.testing.assert_array_equal(folder.actions, log.actions)
+    one = oas.read_log(MODEL, paths[1])
+    assert one.num_runs == 1 and len(one) == 200
 
 
 def test_parquet_folders_with_names_of_runs(tmp_path):
