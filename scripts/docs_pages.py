@@ -41,6 +41,17 @@ def run_notebooks(folder):
         nbformat.write(notebook, path)
 
 
+#: Code, which stays as it is, and shapes of tables, [A][S][S], which are no links.
+SHAPE = re.compile(r"```.*?```|`[^`]*`|(?:\[\w+\]){2,}(?!\()", re.S)
+
+
+def without_shapes(text):
+    """The same page, the brackets of shapes escaped."""
+    return SHAPE.sub(
+        lambda found: found[0] if found[0][0] == "`" else re.sub(r"([][])", r"\\\1", found[0]), text
+    )
+
+
 def keep_inside(folder):
     """Links from pages to files outside of the site."""
 
@@ -61,7 +72,7 @@ def keep_inside(folder):
         changed = re.sub(
             r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", partial(inside, page), page.read_text()
         )
-        page.write_text(changed)
+        page.write_text(without_shapes(changed))
 
 
 def main(folder):

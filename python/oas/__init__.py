@@ -14,10 +14,10 @@ import contextlib
 from . import distributed, study
 from ._beliefs import Beliefs, filter, smooth
 from ._command import (
-    Result,
     calibrate,
     check,
     compare,
+    compare_policies,
     convert,
     diagnose,
     discretise,
@@ -31,7 +31,7 @@ from ._command import (
     score,
 )
 from ._comparison import Comparison, compare_estimators
-from ._errors import AgentError, Error, InvalidArgument, IoError, OasWarning, ParseError
+from ._errors import AgentError, Error, InvalidArgument, IoError, OasWarning, ParseError, Refused
 from ._estimation import Evidence, estimate
 from ._files import load
 from ._functions import (
@@ -48,6 +48,7 @@ from ._functions import (
     simulate,
 )
 from ._learn import Runs, learn
+from ._live import LiveAgent, LiveAnswer, LiveChoice
 from ._oas import (
     Agent,
     ContinuousPomdp,
@@ -58,6 +59,7 @@ from ._oas import (
     Pomdp,
     __version__,
 )
+from ._result import Result
 from ._rows import read_log
 
 __all__ = [
@@ -71,12 +73,16 @@ __all__ = [
     "Evidence",
     "InvalidArgument",
     "IoError",
+    "LiveAgent",
+    "LiveAnswer",
+    "LiveChoice",
     "Log",
     "OasWarning",
     "ParseError",
     "Plan",
     "PlanPolicy",
     "Pomdp",
+    "Refused",
     "Result",
     "Runs",
     "__version__",
@@ -86,6 +92,7 @@ __all__ = [
     "check",
     "compare",
     "compare_estimators",
+    "compare_policies",
     "convert",
     "diagnose",
     "discretise",

@@ -7,104 +7,19 @@ names of the arguments.
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
-import re
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from . import _oas
 from ._errors import Error, InvalidArgument
-from ._frames import records_frame
-from ._html import is_records, result_html
-from ._rows import as_files, is_path, read_log
-
-
-class Result(dict[str, Any]):
-    """The numbers of a verb, `oas VERB --json`; fields can be asked for as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"there is no '{name}'; there are {', '.join(self)}") from None
-
-    def to_dataframe(self, field: str | None = None) -> Any:
-        """A pandas DataFrame of a field that is a list of records, the first one unless named; of
-        a result that has none its numbers, one line."""
-        if field is None:
-            field = next((name for name, value in self.items() if is_records(value)), None)
-        elif not is_records(self.get(field)):
-            raise InvalidArgument(
-                f"field is {field!r}; lists of records are "
-                f"{', '.join(name for name, v in self.items() if is_records(v)) or 'none'}"
-            )
-        return records_frame([self] if field is None else self[field])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the document that `oas VERB --json` prints."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self, file, indent=2)
-            file.write("\n")
-
-    def _repr_html_(self) -> str:
-        return result_html(self)
-
-
-def _words(settings: dict[str, Any]) -> list[str]:
-    """Keyword arguments as options."""
-    words: list[str] = []
-    for name, value in settings.items():
-        option = "--" + name.rstrip("_").replace("_", "-")
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            if one is True:
-                words.append(option)
-            elif one is not None and one is not False:
-                words.append(f"{option}={one if not is_path(one) else os.fspath(one)}")
-    return words
-
-
-class _Files:
-    """Arguments as files, and their names in messages."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self.names: dict[str, str] = {}
-
-    def path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
-
-    def given(self, value: Any, name: str) -> str:
-        """The path of a model, an estimate or a plan; saves what is in memory."""
-        if is_path(value):
-            return str(os.fspath(value))
-        if not hasattr(value, "save"):
-            raise InvalidArgument(
-                f"{name} is a {type(value).__name__}; it must be a model, an estimate, a plan, "
-                "a path or the name of a problem"
-            )
-        path = self.path(f"{name}.json")
-        value.save(path)
-        self.names[path] = name
-        return path
-
-
-@contextlib.contextmanager
-def _files() -> Iterator[_Files]:
-    with tempfile.TemporaryDirectory(prefix="oas-") as folder:
-        files = _Files(folder)
-        try:
-            yield files
-        except Error as error:
-            message = str(error)
-            for path, name in files.names.items():
-                message = message.replace(path, name)
-            message = message.replace(folder + os.sep, "")
-            raise type(error)(_OPTION.sub(lambda m: m[1].replace("-", "_"), message)) from None
-
-
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")  # what is a keyword here
+from ._options import Files, temporary_files, words_of
+from ._result import Result
+from ._rows import as_files, read_log
 
 
 def _run(verb: list[str], words: list[str]) -> str:
@@ -115,11 +30,11 @@ def _run(verb: list[str], words: list[str]) -> str:
         raise error if isinstance(error, Error) else Error(str(error)) from None
 
 
-def _run_json(verb: str, words: list[str], files: _Files) -> Result:
+def _run_json(verb: str, words: list[str], files: Files) -> Result:
     text = _run([verb], [*words, "--json"])
     for path, name in files.names.items():
         text = text.replace(json.dumps(path)[1:-1], name)
-    return Result(json.loads(text))
+    return Result.of(json.loads(text))
 
 
 def check(model: Any, **settings: Any) -> Result:
@@ -139,8 +54,8 @@ def check(model: Any, **settings: Any) -> Result:
     - `runs` (whole number, 10): number of simulated logs
     - `seed` (whole number, 1): same seed, same logs
     """
-    with _files() as files:
-        return _run_json("check", [files.given(model, "model"), *_words(settings)], files)
+    with temporary_files() as files:
+        return _run_json("check", [files.given(model, "model"), *words_of(settings, files)], files)
 
 
 def compare(model: Any, estimate: Any, **settings: Any) -> Result:
@@ -152,9 +67,9 @@ def compare(model: Any, estimate: Any, **settings: Any) -> Result:
       warning
     - `worst` (whole number, 5): how many of the worst rows to show
     """
-    with _files() as files:
+    with temporary_files() as files:
         words = [files.given(model, "model"), files.given(estimate, "estimate")]
-        return _run_json("compare", [*words, *_words(settings)], files)
+        return _run_json("compare", [*words, *words_of(settings, files)], files)
 
 
 def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
@@ -179,11 +94,11 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
     - `seed` (whole number, 1): same seed, same bytes
     - those about rows: see `oas.read_log`
     """
-    with _files() as files:
+    with temporary_files() as files:
         words = [files.given(model, "model")]
         if plan is not None:
             words.append(files.given(plan, "plan"))
-        return _run_json("evaluate", [*words, *_words(settings)], files)
+        return _run_json("evaluate", [*words, *words_of(settings, files)], files)
 
 
 def score(models: Any, log: Any, **settings: Any) -> Result:
@@ -199,9 +114,11 @@ def score(models: Any, log: Any, **settings: Any) -> Result:
     several = list(models) if isinstance(models, (list, tuple)) else [models]
     if not several:
         raise InvalidArgument("models: there is none")
-    with _files() as files, as_files(several[0], log, settings) as paths:
+    with temporary_files() as files, as_files(several[0], log, settings) as paths:
         words = [files.given(model, f"model {i}") for i, model in enumerate(several)]
-        return _run_json("score", [*words, *_words({"log": paths}), *_words(settings)], files)
+        return _run_json(
+            "score", [*words, *words_of({"log": paths}), *words_of(settings, files)], files
+        )
 
 
 def diagnose(model: Any, log: Any, **settings: Any) -> Result:
@@ -220,13 +137,15 @@ def diagnose(model: Any, log: Any, **settings: Any) -> Result:
     - `figure` (text): drawing to write (.svg)
     - those about rows: see `oas.read_log`
     """
-    with _files() as files, as_files(model, log, settings) as paths:
+    with temporary_files() as files, as_files(model, log, settings) as paths:
         words = [files.given(model, "model"), *paths]
-        return _run_json("diagnose", [*words, *_words(settings)], files)
+        return _run_json("diagnose", [*words, *words_of(settings, files)], files)
 
 
 def forecast(model: Any, log: Any, **settings: Any) -> Result:
-    """What is to come for each unit of a log.
+    """What is to come for each unit of a log: `units`, a record for each, and `table`, the
+    probability of every state (`state_…`) and of having reached those of `reach` (`reached`) by
+    unit and step; `to_dataframe("table")`.
 
     Settings:
 
@@ -240,9 +159,26 @@ def forecast(model: Any, log: Any, **settings: Any) -> Result:
     - `confidence` (number, 0.95): level of the limits, strictly between 0 and 1
     - those about rows: see `oas.read_log`
     """
-    with _files() as files, as_files(_model_of(model), log, settings) as paths:
-        words = [files.given(model, "model"), *paths]
-        return _run_json("forecast", [*words, *_words(settings)], files)
+    with temporary_files() as files, as_files(_model_of(model), log, settings) as paths:
+        table = files.path("forecasts.csv")
+        words = [files.given(model, "model"), *paths, "-o", table]
+        result = _run_json("forecast", [*words, *words_of(settings, files)], files)
+        result["table"] = _columns_of(table, [unit["unit"] for unit in result["units"]])
+        return result
+
+
+def _columns_of(path: str, units: list[str]) -> dict[str, Any]:
+    """The columns of a file of forecasts: equally many lines for each of the units."""
+    with open(path, encoding="utf-8", newline="") as file:
+        names = next(csv.reader(file))
+        numbers = np.loadtxt(
+            file, delimiter=",", quotechar='"', comments=None, ndmin=2,
+            usecols=range(1, len(names)),
+        )  # fmt: skip
+    columns: dict[str, Any] = dict(zip(names[1:], numbers.T.copy()))
+    columns["step"] = columns["step"].astype(np.int64)
+    lines = len(numbers) // max(len(units), 1)
+    return {"unit": np.repeat(np.array(units, dtype=object), lines), **columns}
 
 
 def _model_of(model: Any) -> Any:
@@ -276,10 +212,10 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
       warning
     - those about rows: see `oas.read_log`
     """
-    with _files() as files, as_files(model, log, settings) as paths:
+    with temporary_files() as files, as_files(model, log, settings) as paths:
         output = files.path("calibrated.json")
         given = [] if model is None else [f"--model={files.given(model, 'model')}"]
-        _run(["calibrate"], [*paths, *given, "-o", output, *_words(settings)])
+        _run(["calibrate"], [*paths, *given, "-o", output, *words_of(settings, files)])
         return _oas._load(output)
 
 
@@ -300,10 +236,10 @@ def discretise(model: Any, log: Any = None, **settings: Any) -> Any:
     - `use` (text): take the split points from this file, written by an earlier call
     - those about rows: see `oas.read_log`
     """
-    with _files() as files, _maybe_files(model, log, settings) as paths:
+    with temporary_files() as files, _maybe_files(model, log, settings) as paths:
         output, cells = files.path("finite.json"), files.path("cells.csv")
-        logs = [*_words({"log": paths}), f"--log-out={cells}"] if paths else []
-        words = [files.given(model, "model"), "-o", output, *logs, *_words(settings)]
+        logs = [*words_of({"log": paths}), f"--log-out={cells}"] if paths else []
+        words = [files.given(model, "model"), "-o", output, *logs, *words_of(settings, files)]
         _run(["discretise"], words)
         finite: _oas.Pomdp = _oas._load(output)
         return (finite, read_log(finite, cells)) if paths else finite
@@ -332,9 +268,9 @@ def convert(model: Any, **settings: Any) -> Any:
       same states
     - `discount` (number): discount to write, in [0, 1]
     """
-    with _files() as files:
+    with temporary_files() as files:
         output = files.path("converted.json")
-        _run(["convert"], [files.given(model, "model"), output, *_words(settings)])
+        _run(["convert"], [files.given(model, "model"), output, *words_of(settings, files)])
         return _oas._load(output)
 
 
@@ -357,9 +293,9 @@ def policy_graph(model: Any, output: Any, **settings: Any) -> Result:
     """Writes a policy graph (.pg) with a gain that it has in every model of a set, those near the
     draws of an estimate or within `radius`. Settings are those of `plan`; `evaluate` takes the path
     as a plan. Returns what is promised."""
-    with _files() as files:
+    with temporary_files() as files:
         words = [files.given(model, "model"), "--robust", "-o", os.fspath(output)]
-        return _run_json("plan", [*words, *_words(settings)], files)
+        return _run_json("plan", [*words, *words_of(settings, files)], files)
 
 
 def plan(model: Any, **settings: Any) -> _oas.Plan:
@@ -377,7 +313,7 @@ def plan(model: Any, **settings: Any) -> _oas.Plan:
       the average (1 to 10000)
     - `work` (number): limit of work of refining a plan, in 10^9 products (about a second
       each) (above 0)
-    - `limit` (text): sTATE=SHARE: at most this share of the steps in a bad state
+    - `limit` (text): STATE=SHARE: at most this share of the steps in a bad state
     - `planner` (text, auto): how to plan (auto, grid, point)
     - `grid` (whole number, 0): resolution of the belief grid; 0: automatic (0 to 1000000)
     - `tolerance` (number, 1e-06): span at which sweeps stop (above 0)
@@ -391,15 +327,22 @@ def plan(model: Any, **settings: Any) -> _oas.Plan:
       estimate, the worst for it
     - `confidence` (number, 0.95): level of limits over the draws, and share of them in the
       set of `robust`
-    - `all` (True or False): compare with simpler policies and with the visible state
     - `figure` (text): draw the policy, .svg or .png: regions of beliefs for 2 or 3 states,
       else those visited most
     """
-    with _files() as files:
+    with temporary_files() as files:
         output = files.path("plan.json")
-        _run(["plan"], [files.given(model, "model"), "-o", output, *_words(settings)])
+        _run(["plan"], [files.given(model, "model"), "-o", output, *words_of(settings, files)])
         made: _oas.Plan = _oas._load(output)
         return made
+
+
+def compare_policies(model: Any, **settings: Any) -> Result:
+    """What simpler policies earn, the best one, and one that saw the state: bounds on their gains.
+    Settings are those of `plan`."""
+    with temporary_files() as files:
+        words = [files.given(model, "model"), "--all", *words_of(settings, files)]
+        return _run_json("plan", words, files)
 
 
 def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
@@ -419,9 +362,7 @@ def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
     - `confidence` (number, 0.95): level of the limits, strictly between 0 and 1
     - those about rows: see `oas.read_log`
     """
-    with _files() as files, as_files(_model_of(model), log, settings) as paths:
-        if "plan" in settings and settings["plan"] is not None:
-            settings["plan"] = files.given(settings["plan"], "plan")
+    with temporary_files() as files, as_files(_model_of(model), log, settings) as paths:
         words = [files.given(model, "model"), *paths, "-o", os.fspath(output)]
-        _run(["report"], [*words, *_words(settings)])
+        _run(["report"], [*words, *words_of(settings, files)])
     return str(os.fspath(output))

@@ -75,10 +75,13 @@ class Comparison(SameFields):
 def _named(estimators: Any) -> dict[str, Any]:
     if isinstance(estimators, Mapping):
         return {str(label): one for label, one in estimators.items()}
-    many = estimators if isinstance(estimators, (list, set)) else [estimators]
+    several = isinstance(estimators, Iterable) and not isinstance(estimators, str)
+    if isinstance(estimators, tuple) and any(isinstance(part, Mapping) for part in estimators):
+        several = False  # (name, settings)
+    many = list(estimators) if several else [estimators]
     named: dict[str, Any] = {}
     for one in many:
-        given = one if isinstance(one, str) else one[0] if isinstance(one, tuple) else None
+        given = one if isinstance(one, str) else one[0] if isinstance(one, tuple) and one else None
         label = str(given or getattr(one, "__name__", type(one).__name__))
         if label in named:
             raise InvalidArgument(
@@ -86,6 +89,15 @@ def _named(estimators: Any) -> dict[str, Any]:
             )
         named[label] = one
     return named
+
+
+def _require_estimator(label: str, one: Any) -> None:
+    if isinstance(one, tuple):
+        known = len(one) == 2 and isinstance(one[0], str) and isinstance(one[1], Mapping)
+        if not known:
+            raise InvalidArgument(f"estimators: {one!r} is no (name, settings)")
+    elif not isinstance(one, str) and not callable(one):
+        raise InvalidArgument(f"estimators: {label} is a {type(one).__name__}, no function")
 
 
 def _transition(label: str, one: Any, model: Any, rows: Rows, run: int) -> Any:
@@ -99,6 +111,8 @@ def _transition(label: str, one: Any, model: Any, rows: Rows, run: int) -> Any:
         raise AgentError(
             f"{label}: {type(error).__name__} at {len(rows['action'])} rows of run {run}: {error}"
         ) from error
+    if answer is None:
+        raise InvalidArgument(f"{label} returned None; it must return T, [A][S][S]")
     return getattr(answer, "transition", answer)
 
 
@@ -124,8 +138,7 @@ def compare_estimators(
         raise InvalidArgument("model has no transition that estimates could be compared with")
     named = _named(estimators)
     for label, one in named.items():
-        if not isinstance(one, (str, tuple)) and not callable(one):
-            raise InvalidArgument(f"estimators: {label} is a {type(one).__name__}, no function")
+        _require_estimator(label, one)
     given = list(rows) if isinstance(rows, Iterable) else [rows]
     lengths = np.array(sorted({whole("rows", n, 1) for n in given}), np.int64)
     if not lengths.size:

@@ -12,8 +12,10 @@ import numpy as np
 
 from . import _oas
 from ._cluster import itself, task
+from ._columns import part_names, parts_of
 from ._errors import InvalidArgument
-from ._rows import LOG_SETTINGS, TEXT_SETTINGS, _is_parquet, _parts, part_names, paths_of, read_log
+from ._parquet import is_parquet, require_runs
+from ._rows import LOG_SETTINGS, TEXT_SETTINGS, paths_of, read_log
 
 _FEW_ROWS = 1_000_000  # row groups with fewer go together
 
@@ -41,10 +43,12 @@ def rows_of(model: Any, rows: Any, settings: dict[str, Any], client: Any) -> Row
     known = (*LOG_SETTINGS, *TEXT_SETTINGS)
     reading = {name: settings.pop(name) for name in known if name in settings}
     paths = paths_of(rows)
-    if paths is not None and not any(_is_parquet(path) for path in paths):
+    if paths is not None and not any(is_parquet(path) for path in paths):
         return _rows_of_files(model, paths, reading, client)
     if paths is not None:
-        return _rows_of_partitions(model, _parquet(paths), reading, client)
+        parquet = _parquet(paths)
+        require_runs(_parquet_files(paths), parquet.names, reading.get("columns"))
+        return _rows_of_partitions(model, parquet, reading, client)
     if hasattr(rows, "to_delayed") and hasattr(rows, "columns"):
         table = _frame(_with_index(rows, reading.get("columns")))
         return _rows_of_partitions(model, table, reading, client)
@@ -305,7 +309,7 @@ def _needs_reader(model: Any, parts: list[tuple[str, str]], reading: dict[str, A
 
 
 def _rows_of_partitions(model: Any, table: _Table, reading: dict[str, Any], client: Any) -> Rows:
-    parts = _parts(table.names, reading.get("columns"))
+    parts = parts_of(table.names, reading.get("columns"))
     run = next((name for part, name in parts if part == "run"), None)
     wanted = [name for _, name in parts]
     looked_at = table.partitions([run] if run is not None else wanted[:1])

@@ -27,6 +27,16 @@ class IoError(Error, OSError):
     """The work itself failed although the input was fine: a full disk, an unwritable folder."""
 
 
+class Refused(InvalidArgument):
+    """A call that a live agent did not take: nothing has changed, and the message says why.
+
+    `status` is 400 where the call is wrong, 404 where there is no such unit, 409 where it is out of
+    order, 413 where it is too long.
+    """
+
+    status: int = 400
+
+
 class AgentError(Error, RuntimeError):
     """An agent or estimator written in Python raised an exception, the cause of this one."""
 

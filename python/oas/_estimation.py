@@ -43,7 +43,7 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
       oas-soft, oas-ml, em, gibbs]
     - `sensors` (text): treat calibrated sensors as uncertain (default where possible) or
       exact (exact, uncertain)
-    - `memory` (number, 256): mB of rows kept in memory; longer logs are read again (0 to
+    - `memory` (number, 256): MB of rows kept in memory; longer logs are read again (0 to
       1000000000) [not oas-weighted, particle, spectral]
     - `prior` (number, 0): imaginary transitions added to every entry (at least 0) [oas-ml,
       em]
@@ -155,6 +155,10 @@ class Evidence:
         if not isinstance(other, Evidence):
             return NotImplemented
         return self.__copy__().merge(other)
+
+    def __radd__(self, other: Any) -> Evidence:
+        """So that `sum(parts)` adds them up, which begins with 0."""
+        return self.__copy__() if isinstance(other, int) and other == 0 else NotImplemented
 
     @classmethod
     def _wrap(cls, held: Any) -> Evidence:

@@ -107,6 +107,20 @@ def plan_frame(plan: Any) -> Any:
     return _pandas().DataFrame(columns)
 
 
+def _flat(record: Any, before: str = "") -> dict[str, Any]:
+    """Fields of fields as fields: {"a": {"value": 1, "lower": 0}} has "a" and "a_lower"."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        path = before if before and name == "value" else f"{before}_{name}" if before else name
+        flat.update(_flat(value, path) if isinstance(value, dict) else {path: value})
+    return flat
+
+
 def records_frame(records: Any) -> Any:
     """A line for every record."""
-    return _pandas().DataFrame(list(records))
+    return _pandas().DataFrame([_flat(record) for record in records])
+
+
+def table_frame(columns: Any) -> Any:
+    """The columns themselves."""
+    return _pandas().DataFrame(columns)

@@ -86,7 +86,7 @@ def agents() -> dict[str, str]:
     return _oas.agents()
 
 
-def agent_settings(name: str) -> dict[str, str]:
+def agent_settings(name: str) -> dict[str, tuple[str, str]]:
     """The settings of an agent: name, and its default and meaning as text."""
     return _oas.agent_settings(name)
 

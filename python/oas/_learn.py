@@ -216,6 +216,8 @@ def learn(
     )
     if result["failure"] is not None:
         where, raised = result["failure"]
+        if not isinstance(raised, Exception):  # KeyboardInterrupt, SystemExit: not about the agent
+            raise raised
         raise AgentError(f"{where}: {type(raised).__name__}: {raised}") from raised
     return _runs(result, [player[0] for player in players], runs, seed)
 

@@ -274,7 +274,8 @@ class Log:
     @property
     def readings(self) -> Any:
         """
-        [row] or [row][component], where observations are real-valued, or None.
+        [row] or [row][component], NaN where one is missing, where observations are
+        real-valued, or None.
         """
 
     @property
@@ -543,6 +544,18 @@ class Estimate:
 
     __hash__: None  # type: ignore[assignment]
 
+def _estimate_files(arg0: object, arg1: Sequence[str], arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
+
+def _estimate_log(arg0: object, arg1: Log, arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
+
+def _parse_estimate(arg0: str, arg1: str, /) -> Estimate: ...
+
+def estimators() -> dict[str, Any]:
+    """The estimators: name and summary."""
+
+def estimator_settings(estimator: str) -> dict[str, Any]:
+    """What an estimator can be told: name and meaning."""
+
 class _Evidence:
     """
     What an estimator keeps of rows: a value that can be fed, merged, saved and asked.
@@ -579,18 +592,6 @@ class _Evidence:
 
     @staticmethod
     def _from_state(arg: tuple[Any, ...], /) -> _Evidence: ...
-
-def _estimate_files(arg0: object, arg1: Sequence[str], arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
-
-def _estimate_log(arg0: object, arg1: Log, arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
-
-def _parse_estimate(arg0: str, arg1: str, /) -> Estimate: ...
-
-def estimators() -> dict[str, Any]:
-    """The estimators: name and summary."""
-
-def estimator_settings(estimator: str) -> dict[str, Any]:
-    """What an estimator can be told: name and meaning."""
 
 def _beliefs(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], /) -> dict[str, Any]: ...
 
@@ -753,6 +754,20 @@ class Agent:
     def __getstate__(self) -> tuple[Any, ...]: ...
 
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
+
+class _LiveAgent:
+    def __init__(self, arg0: object, arg1: str, arg2: str, arg3: object, arg4: dict[str, Any], /) -> None: ...
+
+    def _call(self, arg0: str, arg1: str, /) -> tuple[Any, ...]: ...
+
+    def _answer(self, arg: str, /) -> str: ...
+
+    def _metrics(self) -> str: ...
+
+    def _close(self) -> None: ...
+
+    @property
+    def _notes(self) -> list[str]: ...
 
 def _learn(model: object, players: list[Any], steps: int, runs: int, seed: int, iota: float | None, checkpoints: int, oracle_gap: float) -> dict[str, Any]:
     """Runs of players, each (label, name, settings, make); see oas.learn."""

@@ -26,6 +26,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from . import _oas
+from ._checks import whole
 from ._errors import InvalidArgument
 
 __all__ = [
@@ -199,10 +200,9 @@ class PomdpVectorEnv(VectorEnv[NDArray[np.int64], NDArray[np.int64], NDArray[Any
         """Makes `num_envs` copies; they are drawn by nobody."""
         if render_mode is not None:
             raise InvalidArgument(f"render_mode is {render_mode!r}; many copies are not drawn")
-        if max_episode_steps is not None and max_episode_steps < 1:
-            raise InvalidArgument(f"max_episode_steps is {max_episode_steps}; at least 1 is needed")
-        if isinstance(num_envs, bool) or num_envs < 1:
-            raise InvalidArgument(f"num_envs is {num_envs}; it must be at least 1")
+        if max_episode_steps is not None:
+            max_episode_steps = whole("max_episode_steps", max_episode_steps, 1)
+        num_envs = whole("num_envs", num_envs, 1)
         self._copies = _Copies(model, num_envs)
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps

@@ -6,8 +6,10 @@ import json
 import os
 from typing import Any
 
-from ._command import Result, _run, _words
+from ._command import _run
 from ._errors import InvalidArgument
+from ._options import words_of
+from ._result import Result
 from .plot import study as plot
 
 __all__ = ["known", "plot", "repair", "replay", "report", "run"]
@@ -38,21 +40,20 @@ def _file_of(study: str) -> str:
 def run(file: str | os.PathLike[str], output: str | os.PathLike[str], **settings: Any) -> str:
     """Runs a study file, or goes on with one that was stopped; results are in the folder `output`.
     Settings are the options of `oas study run`: `quick`, …. Returns what it has to say."""
-    words = [os.fspath(file), "-o", os.fspath(output), *_words(settings)]
+    words = [os.fspath(file), "-o", os.fspath(output), *words_of(settings)]
     return _run(["study", "run"], words)
 
 
 def report(folder: str | os.PathLike[str], **settings: Any) -> str:
     """Writes tables, figures and one page of stored results. Returns what it has to say."""
-    return _run(["study", "report"], [os.fspath(folder), *_words(settings)])
+    return _run(["study", "report"], [os.fspath(folder), *words_of(settings)])
 
 
 def repair(folder: str | os.PathLike[str], **settings: Any) -> Result:
     """Keeps what is whole of damaged results and computes the rest again; settings are the options
     of `oas study repair`."""
-    return Result(
-        json.loads(_run(["study", "repair"], [os.fspath(folder), "--json", *_words(settings)]))
-    )
+    words = [os.fspath(folder), "--json", *words_of(settings)]
+    return Result.of(json.loads(_run(["study", "repair"], words)))
 
 
 def replay(folder: str | os.PathLike[str], task: int | str) -> str:

@@ -206,7 +206,11 @@ class ChunkReader {
     for (std::int64_t i = 0; i < array.length; ++i) {
       std::int64_t time = DateCells::kMissing;
       if (is_valid(array, i)) {
-        time = scale * (days ? numbers<std::int32_t>(array)[i] : numbers<std::int64_t>(array)[i]);
+        const std::int64_t given =
+            days ? numbers<std::int32_t>(array)[i] : numbers<std::int64_t>(array)[i];
+        OAS_REQUIRE(!__builtin_mul_overflow(scale, given, &time),
+                    "column '{}', row {}: {} is no time from 1678 to 2261 in nanoseconds", name_,
+                    whole_.size(), given);
       }
       whole_.push_back(time);
     }

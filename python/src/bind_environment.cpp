@@ -12,6 +12,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/simulation/batch_environment.hpp"
 #include "settings.hpp"
+#include "turn.hpp"
 
 namespace oas::python {
 
@@ -33,14 +34,14 @@ class Copies {
 
   void reset(nb::handle seed, std::uint32_t first_replication) {
     const std::uint64_t number = seed_of(seed);
-    const nb::gil_scoped_release released;
-    batch_.reset(number, first_replication);
+    turn_.take([&] { batch_.reset(number, first_replication); });
   }
 
   void step(const Actions& actions) {
-    take(actions);
-    const nb::gil_scoped_release released;
-    batch_.step(actions_);
+    turn_.take([&] {
+      take(actions);
+      batch_.step(actions_);
+    });
   }
 
   // Learners' actions, of which none is a restart; where `begins` is set the action is not looked
@@ -48,43 +49,50 @@ class Copies {
   void act(const Actions& actions, const std::optional<Mask>& begins) {
     OAS_REQUIRE(!begins || begins->size() == batch_.size(), "{} values of begins for {} copies",
                 begins ? begins->size() : 0, batch_.size());
-    take(actions);
-    for (std::size_t k = 0; k < actions_.size(); ++k) {
-      if (begins && begins->data()[k]) {
-        actions_[k] = kRestart;
-      } else {
-        OAS_REQUIRE(actions_[k] >= 0, "the action of copy {} is {}; there are {} actions", k,
-                    actions.data()[k], num_actions_);
+    turn_.take([&] {
+      take(actions);
+      for (std::size_t k = 0; k < actions_.size(); ++k) {
+        if (begins && begins->data()[k]) {
+          actions_[k] = kRestart;
+        } else {
+          OAS_REQUIRE(actions_[k] >= 0, "the action of copy {} is {}; there are {} actions", k,
+                      actions.data()[k], num_actions_);
+        }
       }
-    }
-    const nb::gil_scoped_release released;
-    batch_.step(actions_);
+      batch_.step(actions_);
+    });
   }
 
   void restart(const Mask& begins) {
     OAS_REQUIRE(begins.size() == batch_.size(), "{} values of begins for {} copies", begins.size(),
                 batch_.size());
-    batch_.restart({begins.data(), begins.size()});
+    turn_.take([&] { batch_.restart({begins.data(), begins.size()}); });
   }
 
   [[nodiscard]] nb::object observations() const {
     std::vector<std::int64_t> out(batch_.size());
-    std::ranges::transform(batch_.observations(), out.begin(),
-                           [this](Observation o) { return o < 0 ? none_ : o.value(); });
+    turn_.take([&] {
+      std::ranges::transform(batch_.observations(), out.begin(),
+                             [this](Observation o) { return o < 0 ? none_ : o.value(); });
+    });
     return owned(std::move(out));
   }
   [[nodiscard]] nb::object rewards() const {
-    return owned(std::vector<double>(batch_.rewards().begin(), batch_.rewards().end()));
+    return owned(turn_.take(
+        [&] { return std::vector<double>(batch_.rewards().begin(), batch_.rewards().end()); }));
   }
   [[nodiscard]] nb::object states() const {
-    return owned(std::vector<std::int64_t>(batch_.states().begin(), batch_.states().end()));
+    return owned(turn_.take(
+        [&] { return std::vector<std::int64_t>(batch_.states().begin(), batch_.states().end()); }));
   }
   [[nodiscard]] nb::object beliefs() const {
     if (!batch_.tracks_beliefs()) return nb::none();
     std::vector<double> out(batch_.size() * num_states_);
-    for (std::size_t k = 0; k < batch_.size(); ++k) {
-      std::ranges::copy(batch_.belief(k), out.begin() + static_cast<long>(k * num_states_));
-    }
+    turn_.take([&] {
+      for (std::size_t k = 0; k < batch_.size(); ++k) {
+        std::ranges::copy(batch_.belief(k), out.begin() + static_cast<long>(k * num_states_));
+      }
+    });
     return owned(std::move(out), {batch_.size(), num_states_});
   }
   [[nodiscard]] std::size_t size() const { return batch_.size(); }
@@ -106,6 +114,7 @@ class Copies {
   std::size_t num_states_;
   std::int32_t none_;
   std::vector<Action> actions_;
+  Turn turn_;
 };
 
 }  // namespace

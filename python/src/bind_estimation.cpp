@@ -13,7 +13,6 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/estimation/estimate_json.hpp"
-#include "oas/estimation/evidence.hpp"
 #include "oas/formats/model_file.hpp"
 #include "oas/jobs/log_estimation.hpp"
 #include "oas/jobs/log_rewards.hpp"
@@ -217,11 +216,6 @@ void define_manners(nb::class_<Estimate>& estimate) {
   estimate.attr("__hash__") = nb::none();
 }
 
-Estimate finished(AnyModel model, TransitionEstimate result) {
-  warn(result.warnings);
-  return {std::move(model), std::move(result)};
-}
-
 Estimate estimate_files(const AnyModel& model, const std::vector<std::string>& paths,
                         const std::string& estimator, std::vector<Setting> settings) {
   const LogOptions reading = take_log_options(settings, false);
@@ -233,7 +227,7 @@ Estimate estimate_files(const AnyModel& model, const std::vector<std::string>& p
     how.estimate.progress = progress;
     return estimate_dynamics_and_rewards(of_rows, paths, how);
   });
-  return finished(loaded, std::move(result));
+  return finished_estimate(loaded, std::move(result));
 }
 
 Estimate estimate_log(const Pomdp& model, const Log& log, const std::string& estimator,
@@ -250,113 +244,7 @@ Estimate estimate_log(const Pomdp& model, const Log& log, const std::string& est
         },
         how);
   });
-  return finished(model, std::move(result));
-}
-
-// What has been told to an estimator, and what is needed to make it again.
-struct PyEvidence {
-  AnyModel model;
-  std::string estimator;
-  std::vector<Setting> settings;
-  Evidence evidence;
-
-  static PyEvidence made(AnyModel model, const std::string& estimator,
-                         std::vector<Setting> settings, std::int64_t first_run) {
-    Evidence fresh = make_evidence(estimator, model, settings);
-    if (first_run != 0) fresh = fresh.fresh(first_run);
-    return {std::move(model), estimator, std::move(settings), std::move(fresh)};
-  }
-};
-
-nb::object saved(const PyEvidence& self) {
-  std::vector<std::string> settings;
-  for (const Setting& setting : self.settings)
-    settings.push_back(setting.name + "=" + setting.value);
-  const std::string bytes = self.evidence.save();
-  return nb::make_tuple(model_text(self.model), self.estimator, settings,
-                        nb::bytes(bytes.data(), bytes.size()));
-}
-
-PyEvidence loaded(const nb::tuple& state) {
-  std::vector<Setting> settings;
-  for (const auto& text : nb::cast<std::vector<std::string>>(state[2])) {
-    settings.push_back(parse_setting(text));
-  }
-  PyEvidence made =
-      PyEvidence::made(parse_model_text(nb::cast<std::string>(state[0]), "pickled evidence"),
-                       nb::cast<std::string>(state[1]), std::move(settings), 0);
-  const auto bytes = nb::cast<nb::bytes>(state[3]);
-  made.evidence.load({bytes.c_str(), bytes.size()});
-  return made;
-}
-
-void require_labels(const PyEvidence& self, const Log& log) {
-  const Pomdp& ours = chain_of(self.model);
-  const Pomdp& theirs = chain_of(*log.model);
-  OAS_REQUIRE(ours.actions() == theirs.actions() && ours.observations() == theirs.observations(),
-              "the log was read with a model of {}, the evidence is about {}", theirs.brief(),
-              ours.brief());
-}
-
-void define_evidence(nb::module_& m) {
-  auto evidence = nb::class_<PyEvidence>(
-      m, "_Evidence",
-      "What an estimator keeps of rows: a value that can be fed, merged, saved and asked.");
-  evidence
-      .def("__init__",
-           [](PyEvidence* self, nb::handle model, const std::string& estimator,
-              std::int64_t first_run, const nb::dict& settings) {
-             new (self) PyEvidence(
-                 PyEvidence::made(any_model(model), estimator, settings_of(settings), first_run));
-           })
-      .def("_add",
-           [](PyEvidence& self, const Log& log) {
-             require_labels(self, log);
-             run_work({"rows"}, [&](const RowsRead&) { self.evidence.add(log.block.view()); });
-           })
-      .def("_add_to_run",
-           [](PyEvidence& self, std::int64_t run, const Log& log) {
-             require_labels(self, log);
-             RowBlock block = log.block.view();
-             OAS_REQUIRE(block.run_starts.size() <= 1, "rows of run {} belong to {} runs", run,
-                         block.run_starts.size());
-             block.run_starts = {};
-             block.starts = {};
-             run_work({"rows"}, [&](const RowsRead&) { self.evidence.add(run, block); });
-           })
-      .def("_start_run", [](PyEvidence& self) { self.evidence.start_run(); })
-      .def("_end_run", [](PyEvidence& self, std::int64_t run) { self.evidence.end_run(run); })
-      .def("_merge",
-           [](PyEvidence& self, const PyEvidence& other) {
-             run_work({"runs"}, [&](const RowsRead&) { self.evidence.merge(other.evidence); });
-           })
-      .def("_fresh",
-           [](const PyEvidence& self, std::int64_t first_run) {
-             PyEvidence other = self;
-             other.evidence = self.evidence.fresh(first_run);
-             return other;
-           })
-      .def("_estimate",
-           [](const PyEvidence& self, const nb::dict& keywords) {
-             EstimateOptions options;
-             SettingFields fields;
-             options.visit(fields);
-             fields.apply(settings_of(keywords), "Evidence.estimate");
-             options.parallelism = threads();
-             TransitionEstimate result = run_for({"rows"}, [&](const RowsRead& progress) {
-               options.progress = progress;
-               TransitionEstimate made = self.evidence.estimate(options);
-               self.evidence.check(options, made);
-               return made;
-             });
-             return finished(self.model, std::move(result));
-           })
-      .def("_copy", [](const PyEvidence& self) { return self; })
-      .def_prop_ro("_model", [](const PyEvidence& self) { return self.model; })
-      .def_prop_ro("_estimator", [](const PyEvidence& self) { return self.estimator; })
-      .def_prop_ro("_runs", [](const PyEvidence& self) { return self.evidence.runs(); })
-      .def("_state", saved)
-      .def_static("_from_state", loaded);
+  return finished_estimate(model, std::move(result));
 }
 
 nb::dict described(const std::vector<SharedSetting>& settings, const std::string& member) {
@@ -378,7 +266,6 @@ void bind_estimation(nb::module_& m) {
   define_tables(estimate);
   define_fields(estimate);
   define_manners(estimate);
-  define_evidence(m);
   m.def("_estimate_files", [](nb::handle model, const std::vector<std::string>& paths,
                               const std::string& estimator, const nb::dict& settings) {
     return estimate_files(any_model(model), paths, estimator, settings_of(settings));

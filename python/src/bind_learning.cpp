@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "arrays.hpp"
@@ -12,9 +14,12 @@
 #include "labels.hpp"
 #include "models.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/learning/agents.hpp"
 #include "settings.hpp"
+#include "turn.hpp"
+#include "work.hpp"
 
 namespace oas::python {
 
@@ -47,69 +52,61 @@ class NamedAgent {
   }
 
   nb::tuple act() {
-    OAS_REQUIRE(!opens_, "rows are reading-first: tell observe() the first reading, then act()");
-    OAS_REQUIRE(!acted_, "act() was called for step {}: tell observe() what came of it first",
-                steps_);
-    const Choice choice = [&] {
-      const nb::gil_scoped_release released;  // an episode may begin, and be planned for
-      return agent_.act(rng_);
-    }();
-    acted_ = true;
+    const Choice choice = changing([&] {
+      OAS_REQUIRE(!opens_, "rows are reading-first: tell observe() the first reading, then act()");
+      require_observed();
+      const Choice made = agent_.act(rng_);  // an episode may begin, and be planned for
+      acted_ = true;
+      return made;
+    });
     return nb::make_tuple(choice.action.value(), choice.propensity);
   }
 
   void observe(nb::handle value) {
     const Observation observation = observation_of(value, model_);
-    OAS_REQUIRE(opens_ || acted_, "observe() was called before act() at step {}", steps_);
-    const nb::gil_scoped_release released;
-    if (opens_) {
-      agent_.begin(observation);
-      opens_ = false;
-      return;
-    }
-    agent_.observe(observation);
-    acted_ = false;
-    ++steps_;
+    turn_.take([&] {
+      require_whole();
+      OAS_REQUIRE(opens_ || acted_, "observe() was called before act() at step {}", steps_);
+      if (opens_) {
+        agent_.begin(observation);
+      } else {
+        agent_.observe(observation);
+        ++steps_;
+      }
+      opens_ = acted_ = false;
+    });
   }
 
   [[nodiscard]] nb::object probabilities() {
-    OAS_REQUIRE(!opens_, "rows are reading-first: tell observe() the first observation before");
-    OAS_REQUIRE(!acted_, "act() was called for step {}: tell observe() what came of it first",
-                steps_);
-    std::vector<double> out(static_cast<std::size_t>(model_.num_actions()));
-    {
-      const nb::gil_scoped_release released;
+    return owned(changing([&] {
+      OAS_REQUIRE(!opens_, "rows are reading-first: tell observe() the first observation before");
+      require_observed();
+      std::vector<double> out(static_cast<std::size_t>(model_.num_actions()));
       agent_.probabilities(out);
-    }
-    return owned(std::move(out));
+      return out;
+    }));
   }
 
   [[nodiscard]] nb::object belief() const {
-    const auto belief = agent_.belief();
+    std::vector<double> belief = turn_.take(
+        [&] { return std::vector<double>(agent_.belief().begin(), agent_.belief().end()); });
     if (belief.empty()) return nb::none();
-    return owned(std::vector<double>(belief.begin(), belief.end()));
+    return owned(std::move(belief));
   }
 
   [[nodiscard]] nb::list episodes() const {
+    const std::vector<Episode> episodes = turn_.take(
+        [&] { return std::vector<Episode>(agent_.episodes().begin(), agent_.episodes().end()); });
     nb::list all;
-    for (const Episode& episode : agent_.episodes()) all.append(episode_dict(episode));
+    for (const Episode& episode : episodes) all.append(episode_dict(episode));
     return all;
   }
 
   [[nodiscard]] std::string save() const {
-    Json settings = Json::array();
-    for (const Setting& setting : making_.settings) {
-      settings.push_back(Json::array({setting.name, setting.value}));
-    }
-    return dump_json({{"name", making_.name},
-                      {"settings", std::move(settings)},
-                      {"seed", making_.seed},
-                      {"replication", making_.replication},
-                      {"position", rng_.position()},
-                      {"opens", opens_},
-                      {"acted", acted_},
-                      {"steps", steps_},
-                      {"agent", agent_.save()}});
+    return turn_.take([&] {
+      require_whole();
+      return dump_json(document());
+    });
   }
 
   static NamedAgent loaded(const Pomdp& model, const std::string& text) {
@@ -122,9 +119,57 @@ class NamedAgent {
 
   [[nodiscard]] const Pomdp& model() const { return model_; }
   [[nodiscard]] const Making& making() const { return making_; }
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  [[nodiscard]] std::int64_t steps() const {
+    return turn_.take([&] { return steps_; });
+  }
 
  private:
+  // What may plan, one call after the other. Ctrl-C may leave the agent half changed.
+  template <class Work>
+  std::invoke_result_t<const Work&> changing(const Work& work) {
+    std::optional<std::invoke_result_t<const Work&>> result;
+    run_short_work([&] {
+      turn_.take_without_gil([&] {
+        require_whole();
+        try {
+          result = work();
+        } catch (const Interrupted&) {
+          interrupted_ = true;
+          throw;
+        }
+      });
+    });
+    return std::move(*result);
+  }
+
+  void require_whole() const {
+    OAS_REQUIRE(
+        !interrupted_,
+        "{} was interrupted at step {} while it planned, and cannot go on; make another, or "
+        "go on from one that was pickled before",
+        making_.name, steps_);
+  }
+  void require_observed() const {
+    OAS_REQUIRE(!acted_, "act() was called for step {}: tell observe() what came of it first",
+                steps_);
+  }
+
+  [[nodiscard]] Json document() const {
+    Json settings = Json::array();
+    for (const Setting& setting : making_.settings) {
+      settings.push_back(Json::array({setting.name, setting.value}));
+    }
+    return {{"name", making_.name},
+            {"settings", std::move(settings)},
+            {"seed", making_.seed},
+            {"replication", making_.replication},
+            {"position", rng_.position()},
+            {"opens", opens_},
+            {"acted", acted_},
+            {"steps", steps_},
+            {"agent", agent_.save()}};
+  }
+
   static NamedAgent loaded(const Pomdp& model, const Json& document) {
     Making making{document.at("name"), {}, document.at("seed"), document.at("replication")};
     for (const Json& setting : document.at("settings")) {
@@ -166,7 +211,9 @@ class NamedAgent {
   Rng rng_;
   bool opens_;
   bool acted_ = false;
+  bool interrupted_ = false;
   std::int64_t steps_ = 0;
+  Turn turn_;
 };
 
 void define_agents(nb::module_& m) {
@@ -207,8 +254,10 @@ void bind_learning(nb::module_& m) {
           "__init__",
           [](NamedAgent* self, const std::string& name, nb::handle model, nb::handle seed,
              std::uint32_t replication, nb::kwargs settings) {
-            new (self) NamedAgent(finite_model(model),
-                                  {name, settings_of(settings), seed_of(seed), replication});
+            const Pomdp known = finite_model(model);
+            const Making making{name, settings_of(settings), seed_of(seed), replication};
+            new (self) NamedAgent(  // one that knows the dynamics plans now
+                run_for({"plans"}, [&](const RowsRead&) { return NamedAgent(known, making); }));
           },
           nb::arg("name"), nb::arg("model").none(), nb::arg("seed") = 1, nb::arg("replication") = 0,
           nb::arg("settings"))

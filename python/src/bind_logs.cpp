@@ -4,6 +4,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "arrays.hpp"
@@ -37,14 +38,18 @@ auto span_of(const Array& array) {
 }
 
 // Objects as texts: None, NaN and whatever says that it is missing (pandas.NA) are.
-TextCells texts_of(const nb::list& cells, nb::handle is_missing) {
+TextCells texts_of(const std::string& name, const nb::list& cells, nb::handle is_missing) {
   TextCells texts;
   WordList words;
   for (nb::handle cell : cells) {
     if (nb::isinstance<nb::str>(cell)) {
       Py_ssize_t size = 0;
       const char* const text = PyUnicode_AsUTF8AndSize(cell.ptr(), &size);
-      if (text == nullptr) throw nb::python_error();
+      if (text == nullptr) {
+        PyErr_Clear();
+        throw InvalidArgument(fmt::format("column '{}', row {}: {} is no text of Unicode", name,
+                                          texts.codes.size(), nb::repr(cell).c_str()));
+      }
       texts.codes.push_back(words.code({text, static_cast<std::size_t>(size)}));
     } else if (cell.is_none() || nb::cast<bool>(is_missing(cell))) {
       texts.codes.push_back(-1);
@@ -84,7 +89,7 @@ Column objects_of(const std::string& part, const std::string& name, const nb::li
     column.real_memory.push_back(std::move(values));
     column.cells = RealCells{column.real_memory.front()};
   } else {
-    column.cells = texts_of(cells, is_missing);
+    column.cells = texts_of(name, cells, is_missing);
   }
   return column;
 }
@@ -176,6 +181,22 @@ auto real_column(Member member) {
   };
 }
 
+// NaN in the rows without a reading, which have room for one.
+nb::object readings_of(nb::handle self) {
+  const Log& log = nb::cast<const Log&>(self);
+  const std::vector<Observation>& seen = log.block.rows.observations;
+  if (log.block.readings.empty() || std::find(seen.begin(), seen.end(), kMissing) == seen.end()) {
+    return real_view(self, log.block.readings, log.size());
+  }
+  std::vector<double> readings = log.block.readings;
+  const std::size_t width = readings.size() / seen.size();
+  for (std::size_t row = 0; row < seen.size(); ++row) {
+    if (seen[row] != kMissing) continue;
+    std::fill_n(readings.begin() + static_cast<std::ptrdiff_t>(row * width), width, std::nan(""));
+  }
+  return owned(std::move(readings), width == 1 ? Shape{seen.size()} : Shape{seen.size(), width});
+}
+
 std::string brief(const Log& log) {
   std::string text =
       fmt::format("Log({} rows, {} run{}", log.size(), log.runs(), log.runs() == 1 ? "" : "s");
@@ -216,10 +237,9 @@ void define_columns(nb::class_<Log>& log) {
                      return l.block.rows.rewards;
                    }),
                    "[row], or None.")
-      .def_prop_ro("readings", real_column([](const Log& l) -> const std::vector<double>& {
-                     return l.block.readings;
-                   }),
-                   "[row] or [row][component], where observations are real-valued, or None.")
+      .def_prop_ro("readings", readings_of,
+                   "[row] or [row][component], NaN where one is missing, where observations are\n"
+                   "real-valued, or None.")
       .def_prop_ro("likelihoods", real_column([](const Log& l) -> const std::vector<double>& {
                      return l.block.likelihoods;
                    }),

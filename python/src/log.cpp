@@ -284,7 +284,7 @@ std::vector<double> rewards(const Column& column) {
   std::vector<double> values(column.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = real_cell(column, i);
-    if (!std::isfinite(values[i])) fail_cell(column, i, "is no finite number");
+    if (std::isinf(values[i])) fail_cell(column, i, "is no finite number");  // NaN: not known
   }
   return values;
 }

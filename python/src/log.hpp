@@ -48,6 +48,7 @@ class LoggedRows final : public RowSource {
   explicit LoggedRows(const Log& log, RowsRead progress = {})
       : log_(log), progress_(std::move(progress)) {}
 
+  [[nodiscard]] std::string name() const override { return "the log"; }
   [[nodiscard]] bool next(RowBlock& block) override;
   void rewind() override { read_ = false; }
   [[noreturn]] void fail(std::size_t row, const std::string& message) const override;

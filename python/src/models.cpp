@@ -46,7 +46,16 @@ Estimate parse_estimate_text(const std::string& text, const std::string& file) {
   return {parse_model_text(text, file), std::move(*document.estimate)};
 }
 
+namespace {
+bool is_path(nb::handle value) {
+  return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__");
+}
+
+}  // namespace
+
 std::string path_of(nb::handle value) {
+  OAS_REQUIRE(is_path(value), "path is {}, a {}; it must be a text or an os.PathLike",
+              nb::repr(value).c_str(), nb::type_name(value.type()).c_str());
   const nb::object path = nb::module_::import_("os").attr("fspath")(value);
   OAS_REQUIRE(nb::isinstance<nb::str>(path), "a path of bytes is not supported: {}",
               nb::repr(value).c_str());
@@ -54,10 +63,6 @@ std::string path_of(nb::handle value) {
 }
 
 namespace {
-
-bool is_path(nb::handle value) {
-  return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__");
-}
 
 AnyModel named_model(nb::handle value) {
   const std::string name = path_of(value);
@@ -97,6 +102,11 @@ void warn(const std::vector<std::string>& warnings) {
   if (warnings.empty()) return;
   const nb::object tell = nb::module_::import_("oas._errors").attr("warn_user");
   for (const std::string& warning : warnings) tell(warning);
+}
+
+Estimate finished_estimate(AnyModel model, TransitionEstimate result) {
+  warn(result.warnings);
+  return {std::move(model), std::move(result)};
 }
 
 }  // namespace oas::python

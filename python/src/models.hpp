@@ -37,6 +37,9 @@ struct Estimate {
 /// warnings.warn(text, oas.OasWarning) for each.
 void warn(const std::vector<std::string>& warnings);
 
+/// A result and its model, after the user was warned of what it says.
+[[nodiscard]] Estimate finished_estimate(AnyModel model, TransitionEstimate result);
+
 /// str or os.PathLike.
 [[nodiscard]] std::string path_of(nb::handle value);
 

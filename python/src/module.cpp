@@ -8,9 +8,11 @@ NB_MODULE(_oas, m) {
   oas::python::bind_simulation(m);
   oas::python::bind_environment(m);
   oas::python::bind_estimation(m);
+  oas::python::bind_evidence(m);
   oas::python::bind_belief(m);
   oas::python::bind_planning(m);
   oas::python::bind_learning(m);
+  oas::python::bind_live(m);
   oas::python::bind_jobs(m);
   oas::python::bind_study(m);
   oas::python::bind_distributed(m);

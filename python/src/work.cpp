@@ -1,7 +1,10 @@
 #include "work.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -106,7 +109,60 @@ class WatchedWork {
   std::optional<nb::python_error> signal_;
 };
 
+// While it lives, SIGINT also stops work under `stop()`; Python's own handler hears of it, too.
+class StoppedBySigint {
+ public:
+  StoppedBySigint() {
+    stop_ = false;
+    struct sigaction ours = {};
+    ours.sa_handler = on_signal;
+    installed_ = sigaction(SIGINT, &ours, &before_) == 0;
+    if (installed_ && !is_function(before_)) put_back();
+  }
+  ~StoppedBySigint() { put_back(); }
+  StoppedBySigint(const StoppedBySigint&) = delete;
+  StoppedBySigint& operator=(const StoppedBySigint&) = delete;
+
+  [[nodiscard]] static const StopFlag& stop() { return stop_; }
+
+ private:
+  void put_back() {
+    if (installed_) sigaction(SIGINT, &before_, nullptr);
+    installed_ = false;
+  }
+  static bool is_function(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler != SIG_DFL &&
+           action.sa_handler != SIG_IGN;
+  }
+  static void on_signal(int signal) {
+    stop_ = true;
+    if (is_function(before_)) before_.sa_handler(signal);
+  }
+
+  static inline StopFlag stop_{false};
+  static inline struct sigaction before_ = {};
+  bool installed_ = false;
+};
+
 }  // namespace
+
+void run_short_work(const std::function<void()>& work) {
+  thread_local const bool in_first_thread = gettid() == getpid();
+  if (!in_first_thread) {
+    const nb::gil_scoped_release released;
+    work();
+    return;
+  }
+  try {
+    const StoppedBySigint watch;
+    const StopScope scope(&StoppedBySigint::stop());
+    const nb::gil_scoped_release released;
+    work();
+  } catch (const Interrupted&) {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    throw;
+  }
+}
 
 void run_work(const Shown& shown, const std::function<void(const RowsRead&)>& work) {
   if (in_main_thread()) {

@@ -27,7 +27,10 @@ struct Shown {
 /// signals to see. Holds the GIL before and after, not meanwhile.
 void run_work(const Shown& shown, const std::function<void(const RowsRead& progress)>& work);
 
-/// The same with a result.
+/// Work that is mostly too short for a thread of its own: the same in this one, without a bar.
+void run_short_work(const std::function<void()>& work);
+
+/// run_work() with a result.
 template <class Work>
 [[nodiscard]] auto run_for(const Shown& shown, const Work& work) {
   std::optional<std::decay_t<decltype(work(RowsRead()))>> result;

@@ -1,6 +1,7 @@
 """What scripts/python-memory runs under valgrind: every way in and out of the extension, once."""
 
 import pickle
+import tempfile
 import warnings
 
 import numpy as np
@@ -40,6 +41,14 @@ def main():
     policy = oas.plan(MODEL, gap=0.1, steps=1000).policy(seed=1)
     policy.act()
     policy.observe(None)
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):  # a new journal, and one that is read
+            with oas.LiveAgent(MODEL, folder, first_episode=20, synchronous=True) as live:
+                step = live.act("a", 0).step if not live.status().units else live.status("a").step
+                for _ in range(40):
+                    step = live.step("a", step, 0).step
+                live.estimate()
+                live.snapshot()
     batch = oas._oas.BatchEnvironment(MODEL, 7, track_beliefs=True)
     batch.act(np.zeros(7, np.int64))
     print(batch.beliefs.sum(axis=1))

@@ -195,6 +195,16 @@ def test_what_goes_wrong_in_an_agent_is_named(agent, error, message):
     oas.learn("machine-maintenance", Always(0), steps=5, checkpoints=1, oracle_gap=1e-2)
 
 
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_is_no_fault_of_the_agent(end):
+    class Ends(Always):
+        def act(self):
+            raise end
+
+    with pytest.raises(end):
+        oas.learn("machine-maintenance", Ends(0), **QUICK)
+
+
 def test_bad_arguments_are_named():
     learn = oas.learn
     for arguments, message in [
@@ -278,12 +288,24 @@ def test_estimators_in_python_beside_ours():
     assert "flat" in repr(found)
 
 
+@pytest.mark.parametrize("kind", [list, tuple, iter, dict.fromkeys])
+def test_estimators_may_be_any_collection(kind):
+    names = ["oas", "oas-overlap"]
+    given = {name: name for name in names} if kind == dict.fromkeys else kind(names)
+    found = oas.compare_estimators("pest-control", given, rows=[500], runs=1)
+    assert found.estimators == tuple(names)
+
+
 def test_bad_estimators_are_named():
     for bad, error, message in [
         (lambda rows: np.ones((1, 2)), oas.InvalidArgument, "shape"),
         (lambda rows: np.ones((3, 4, 4)), oas.InvalidArgument, "lambda"),
         (lambda rows: 1 / 0, oas.AgentError, "ZeroDivisionError at 100 rows of run 0"),
         (3, oas.InvalidArgument, "no function"),
+        (lambda rows: None, oas.InvalidArgument, "lambda.* returned None"),
+        (("oas", "settings", {}), oas.InvalidArgument, r"no \(name, settings\)"),
+        ([("oas", 3)], oas.InvalidArgument, r"\('oas', 3\) is no \(name, settings\)"),
+        (("oas", {"colour": 1}), oas.InvalidArgument, "colour"),
     ]:
         with pytest.raises(error, match=message):
             oas.compare_estimators("machine-maintenance", bad, rows=[100], runs=1)

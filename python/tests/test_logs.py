@@ -1,3 +1,4 @@
+import json
 import pickle
 
 import numpy as np
@@ -277,3 +278,163 @@ def test_lazy_frames_and_streams():
         log = oas.read_log(MODEL, source)
         np.testing.assert_array_equal(log.observations, expected())
         np.testing.assert_array_equal(log.runs, LOG.runs)
+
+
+def written(folder, tables):
+    """A Parquet file for each table; their paths."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"part-{number}.parquet" for number in range(len(tables))]
+    for path, table in zip(paths, tables):
+        pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
+    return paths
+
+
+def one_by_one():
+    return [rows.drop(columns="run") for _, rows in frame().groupby("run", sort=False)]
+
+
+def test_parquet_files_without_runs_are_runs_as_csv_files_are(tmp_path):
+    """Pairs never cross runs: a unit in each file, and nothing that names it."""
+    paths = written(tmp_path / "units", one_by_one())
+    log = oas.read_log(MODEL, paths)
+    np.testing.assert_array_equal(log.runs, LOG.runs)
+    np.testing.assert_array_equal(log.observations, expected())
+    csv = [tmp_path / f"{path.stem}.csv" for path in paths]
+    for path, table in zip(csv, one_by_one()):
+        table.to_csv(path, index=False)
+    assert oas.estimate(MODEL, paths, "oas") == oas.estimate(MODEL, csv, "oas")
+    beliefs = oas.filter(MODEL, paths)
+    np.testing.assert_array_equal(beliefs.belief, oas.filter(MODEL, csv).belief)
+    folder = oas.read_log(MODEL, tmp_path / "units")
+    assert folder.run_names == log.run_names == [str(path) for path in paths]
+    np.testing.assert_array_equal(folder.actions, log.actions)
+    one = oas.read_log(MODEL, paths[1])
+    assert one.num_runs == 1 and len(one) == 200
+
+
+def test_parquet_folders_with_names_of_runs(tmp_path):
+    parts = [frame().iloc[:250], frame().iloc[250:]]  # the second run spans both
+    paths = written(tmp_path / "parts", parts)
+    for source in (tmp_path / "parts", paths):
+        log = oas.read_log(MODEL, source)
+        np.testing.assert_array_equal(log.runs, LOG.runs)
+        np.testing.assert_array_equal(log.actions, LOG.actions)
+    table = pa.Table.from_pandas(frame(), preserve_index=False)
+    pq.write_to_dataset(table, tmp_path / "hive", partition_cols=["run"])
+    log = oas.read_log(MODEL, tmp_path / "hive")
+    assert log.run_names == ["0", "1", "2"]
+    np.testing.assert_array_equal(log.observations, expected())
+
+
+def test_parquet_files_that_are_none_or_differ_are_named(tmp_path):
+    (tmp_path / "bad.parquet").write_text("no")
+    paths = written(tmp_path / "two", [frame(), frame().drop(columns="propensity")])
+    LOG.save(tmp_path / "log.csv")
+    for source, message in (
+        (tmp_path / "bad.parquet", r"bad\.parquet"),
+        (tmp_path / "none.parquet", r"none\.parquet"),
+        ([tmp_path / "log.csv", paths[0]], r"log\.csv"),
+        (paths, r"part-1.parquet: .* same columns.*'propensity'"),
+    ):
+        with pytest.raises(oas.InvalidArgument, match=message):
+            oas.read_log(MODEL, source)
+    [path] = written(tmp_path / "cell", [frame().assign(action=["run"] * 599 + ["fly"])])
+    with pytest.raises(oas.InvalidArgument, match=r"cell.*, row 599: .*'fly'"):
+        oas.read_log(MODEL, path)
+
+
+@pytest.mark.parametrize("unit", ["D", "ms", "us"])
+def test_dates_keep_their_century(unit):
+    """Nanoseconds since 1970 reach from 1677 to 2262; beyond they would wrap around."""
+    good = np.array(["1700-01-01", "NaT", "2261-12-31"], f"M8[{unit}]")
+    for source in (lambda t: t, pd.DataFrame, pl.DataFrame, pa.table):
+        for year in ("1600", "9999"):
+            far = np.array([f"{year}-12-31"], f"M8[{unit}]")
+            rows = {"time": far, "action": [0], "observation": [0]}
+            with pytest.raises(oas.InvalidArgument, match="'time', row 0.*1678 to 2261"):
+                oas.read_log(MODEL, source(rows))
+        rows = {"time": good[[0, 2]], "action": [0, 0], "observation": [0, 0]}
+        times = oas.read_log(MODEL, source(rows), gaps="new-run", step="1d").times
+        np.testing.assert_array_equal(times, good[[0, 2]].astype("M8[s]").astype(float))
+
+
+def test_rewards_that_are_not_known():
+    """The same in memory and in files."""
+    rows = {"action": [0, 1, 0], "observation": [0, 1, 2], "reward": [2.5, np.nan, 1]}
+    for source in (rows, pd.DataFrame(rows), pl.DataFrame(rows), pa.table(rows)):
+        np.testing.assert_array_equal(oas.read_log(MODEL, source).rewards, rows["reward"])
+    missing = {**rows, "reward": [2.5, None, 1]}
+    for source in (missing, pl.DataFrame(missing), pa.table(missing)):
+        np.testing.assert_array_equal(oas.read_log(MODEL, source).rewards, rows["reward"])
+
+
+@pytest.mark.parametrize(
+    "setting", [{"missing": "NA"}, {"separator": ";"}, {"decimal_comma": True}]
+)
+def test_settings_about_text_are_refused_for_tables(setting):
+    with pytest.raises(oas.InvalidArgument, match=f"{next(iter(setting))} is about files of text"):
+        oas.read_log(MODEL, ROW, **setting)
+    with pytest.raises(oas.InvalidArgument, match=f"{next(iter(setting))} is about files of text"):
+        oas.estimate(MODEL, ROW, **setting)
+
+
+def test_texts_that_are_no_unicode_are_named():
+    with pytest.raises(oas.InvalidArgument, match="'action', row 1"):
+        oas.read_log(MODEL, {**ROW, "action": ["run", "\ud800", "run"]})
+
+
+def real_valued(dimension):
+    """Two states, whose readings are normal around 0 and 3 in every component."""
+
+    def normal(mean):
+        if dimension == 1:
+            return {"kind": "gaussian", "mean": mean, "sd": 1}
+        covariance = np.eye(dimension).tolist()
+        return {"kind": "gaussian", "mean": [mean] * dimension, "covariance": covariance}
+
+    return oas.model_from_json(
+        json.dumps(
+            {
+                "format": "oas-model/1",
+                "timing": "before",
+                "states": 2,
+                "actions": 1,
+                "observations": {"dimension": dimension},
+                "transition": [[[0.9, 0.1], [0.2, 0.8]]],
+                "density": [[normal(0), normal(3)]],
+            }
+        )
+    )
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_missing_readings_stay_missing(dimension):
+    """0 is a reading; wherever a log is shown or written a row without one has none."""
+    model = real_valued(dimension)
+    readings = np.array(oas.simulate(model, "uniform", steps=50, seed=1).readings)
+    readings[3] = readings[17] = np.nan
+    readings[5] = 0
+    rows = {"action": np.zeros(50, int), "observation": readings}
+    log = oas.read_log(model, rows)
+    np.testing.assert_array_equal(log.readings, readings)
+    for again in (
+        log.to_dataframe(),
+        {"action": log.actions, "observation": log.readings},
+        {"action": log.actions, "observation": np.ma.masked_invalid(readings)},
+        pickle.loads(pickle.dumps(log)),
+    ):
+        np.testing.assert_array_equal(oas.read_log(model, again).readings, readings)
+        assert oas.estimate(model, again).missing == 2
+    assert "nan" in log._repr_html_()
+    filled = oas.read_log(model, {**rows, "observation": np.nan_to_num(readings)})
+    assert filled.readings.base is not None or not filled.readings.flags.owndata  # a view
+    assert filled != log
+
+
+def test_vectors_are_for_models_that_read_them():
+    with pytest.raises(oas.InvalidArgument, match="2 dimensions"):
+        oas.read_log(MODEL, {"action": [0, 0], "observation": np.zeros((2, 2))})
+    with pytest.raises(oas.InvalidArgument, match="observation_3"):
+        oas.read_log(real_valued(2), {"action": [0, 0], "observation": np.zeros((2, 3))})
+    with pytest.raises(oas.InvalidArgument, match="3 dimensions"):
+        oas.read_log(real_valued(2), {"action": [0, 0], "observation": np.zeros((2, 3, 1))})

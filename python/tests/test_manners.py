@@ -1,3 +1,5 @@
+import contextlib
+import copy
 import inspect
 import multiprocessing
 import os
@@ -22,7 +24,21 @@ LONG = {
     "estimate": "oas.estimate(model, oas.simulate(model, steps=3 * 10**6), memory=4000)",
     "plan": "oas.plan(model, steps=10**11)",
     "gibbs": "oas.estimate(model, oas.simulate(model, steps=10**5), 'gibbs', draws=10**6)",
+    "particle": "oas.estimate(model, oas.simulate(model, steps=10**5), 'particle', particles=9999)",
+    "evaluate": "oas.evaluate(model, plan, steps=10**11)",
+    "cells": "oas.discretise(real, trials=10**9, search='random')",
+    "agent": "[agent.act() and agent.observe(0) for _ in range(10**6)]",
+    "agent's plan": "[oas.Agent('oracle', big) for _ in range(10**6)]",
 }
+PREPARED = """
+plan = oas.plan(model, gap=1)
+big = oas.random_pomdp(8, 3, 9, seed=2)
+agent = oas.Agent("oas-ucrl-ml", big, first_episode=50, resolution=30)
+real = oas.model_from_json('''{"format": "oas-model/1", "timing": "before", "states": 2,
+  "actions": 1, "observations": {"dimension": 1}, "transition": [[[0.9, 0.1], [0.2, 0.8]]],
+  "density": [[{"kind": "gaussian", "mean": 0, "sd": 1},
+               {"kind": "gaussian", "mean": 3, "sd": 1}]]}''')
+"""
 
 
 @pytest.mark.parametrize("work", LONG)
@@ -33,6 +49,7 @@ def test_ctrl_c_stops_long_calls(work):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         warnings.simplefilter("ignore")
         model = oas.problem("machine-maintenance")
+        exec({PREPARED!r})
         print("ready", flush=True)
         try:
             {LONG[work]}
@@ -101,6 +118,121 @@ def test_results_do_not_depend_on_the_number_of_threads():
         oas.set_threads(0)
     with pytest.raises(oas.InvalidArgument, match="threads is -1"):
         oas.set_threads(-1)
+
+
+def shared_by_threads(work):
+    """Four threads call `work` of their number at the same time; what they raised."""
+    raised = []
+
+    def run(number):
+        try:
+            work(number)
+        except Exception as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+def test_threads_may_share_an_agent():
+    agent = oas.Agent("oas-ucrl-ml", MODEL, seed=1, first_episode=50)
+    refused = []
+
+    def play(_):
+        for step in range(500):
+            for call in (agent.act, lambda: agent.observe(0)):
+                try:
+                    call()
+                except oas.InvalidArgument as error:  # another thread was first
+                    refused.append(str(error))
+            if step % 50 == 0:
+                assert len(pickle.loads(pickle.dumps(agent)).episodes) == 0
+                assert agent.episodes[0]["start"] == 0
+                assert agent.belief is None or agent.belief.sum() == pytest.approx(1)
+
+    assert shared_by_threads(play) == []
+    assert all("act()" in text for text in refused)
+    with contextlib.suppress(oas.InvalidArgument):
+        agent.observe(0)  # where the last step is half done
+    alone = oas.Agent("oas-ucrl-ml", MODEL, seed=1, first_episode=50)
+    for _ in range(agent.steps):
+        alone.act()
+        alone.observe(0)
+    assert pickle.dumps(agent) == pickle.dumps(alone)
+
+
+def test_threads_may_share_evidence():
+    log = oas.simulate(MODEL, steps=500, seed=3)
+    evidence = oas.Evidence(MODEL, "oas")
+
+    def add(number):
+        for _ in range(40):
+            evidence.add(log)
+            if number == 0:
+                evidence.estimate()
+                copy.copy(evidence).estimate()
+
+    assert shared_by_threads(add) == []
+    one_by_one = oas.Evidence(MODEL, "oas")
+    for _ in range(160):
+        one_by_one.add(log)
+    assert evidence.estimate() == one_by_one.estimate()
+
+
+def test_threads_may_share_environments():
+    batch = oas._oas.BatchEnvironment(MODEL, 500, seed=1, track_beliefs=True)
+    actions = np.zeros(500, np.int64)
+
+    def step(_):
+        for _ in range(100):
+            batch.act(actions)
+            np.testing.assert_allclose(batch.beliefs.sum(axis=1), 1)
+
+    assert shared_by_threads(step) == []
+    alone = oas._oas.BatchEnvironment(MODEL, 500, seed=1, track_beliefs=True)
+    for _ in range(400):
+        alone.act(actions)
+    np.testing.assert_array_equal(batch.states, alone.states)
+    np.testing.assert_array_equal(batch.beliefs, alone.beliefs)
+
+
+def test_what_was_interrupted_says_so():
+    """Half of the rows, or half of an episode, is no state to go on from."""
+    code = """
+        import oas, os, signal, threading, time, warnings
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        def stop_soon():
+            threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+        model = oas.problem("machine-maintenance")
+        evidence = oas.Evidence(model, "particle", particles=20000)
+        big = oas.random_pomdp(8, 3, 9, seed=2)
+        agent = oas.Agent("oas-ucrl-ml", big, first_episode=50, resolution=30)
+        log = oas.simulate(model, steps=10**5)
+        for work in (lambda: evidence.add(log),
+                     lambda: [agent.act() and agent.observe(0) for _ in range(10**6)]):
+            stop_soon()
+            try:
+                work()
+            except KeyboardInterrupt:
+                pass
+        for work in (evidence.estimate, agent.act):
+            try:
+                work()
+            except oas.InvalidArgument as error:
+                print(error)
+        print(evidence.fresh().add(oas.simulate(model, steps=10)).runs)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100
+    )
+    rows, planned, fresh = done.stdout.splitlines()
+    assert "adding rows to this evidence was interrupted" in rows
+    assert "oas-ucrl-ml was interrupted at step 50" in planned
+    assert fresh == "1" and done.returncode == 0
 
 
 def forked(seed):

@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import oas
@@ -31,6 +32,67 @@ def test_check_and_compare_are_those_of_the_command(command, tmp_path):
     assert oas.compare(MODEL, MODEL).frobenius == 0
     with pytest.raises(AttributeError, match="frobenius"):
         oas.compare(MODEL, MODEL).distance  # noqa: B018
+
+
+def test_tables_of_results_are_arrays():
+    belief = oas.forecast(MODEL, LOG, actions="run").units[0]["belief"]
+    assert isinstance(belief, np.ndarray) and belief.sum() == pytest.approx(1)
+    made = oas.Result.of({"a": [[1, None], [2.5, 3]], "b": [1, 2], "c": ["x"], "d": [[1], [2, 3]]})
+    assert made.a.shape == (2, 2) and np.isnan(made.a[0, 1])
+    assert made.b.dtype == np.int64 and made.c == ["x"] and len(made.d[1]) == 2
+    assert made == {"a": [[1, None], [2.5, 3]], "b": [1, 2], "c": ["x"], "d": [[1], [2, 3]]}
+    assert made != {**made, "b": [1, 3]}
+
+
+def test_settings_may_be_in_memory():
+    plan = oas.plan("pest-control", gap=0.05)
+    by_plan = oas.evaluate("pest-control", plan, steps=6400)
+    assert oas.evaluate("pest-control", plan, filter="pest-control", steps=6400) != {}
+    filtered = oas.evaluate("pest-control", plan, filter=oas.problem("pest-control"), steps=6400)
+    assert filtered.simulated == by_plan.simulated
+    several = oas.evaluate("pest-control", policy=[plan, "uniform"]).to_dataframe()
+    assert several["policy"].tolist() == ["policy 0", "uniform"]
+    assert several["frequencies_few"].between(0, 1).all()  # fields of fields are columns
+    log = oas.simulate("pest-control", steps=50)
+    actions = np.array(["wait", "spray"])
+    assert oas.forecast("pest-control", log, actions=actions).actions == list(actions)
+    assert oas.forecast("pest-control", log, policy=plan, steps=np.int8(3)).steps == 3
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"limit": {"failing": 0.1}}, "limit is {'failing': 0.1}, a dict"),
+        ({"gap": 1j}, "gap is 1j, a complex"),
+        ({"planner": len}, "planner is .*builtin_function"),
+        ({"gap": [0.1, object()]}, "gap is <object"),
+        ({"output": "x.json"}, "no setting 'output'"),
+        ({"help": True}, "no setting 'help'"),
+        ({"gap": "small"}, "gap.*small"),
+    ],
+)
+def test_settings_of_no_use_are_named(setting, message):
+    with pytest.raises(oas.InvalidArgument, match=message):
+        oas.plan(MODEL, **setting)
+
+
+def test_forecasts_are_those_of_the_command(command, tmp_path):
+    parts = {name: getattr(MODEL, name) for name in ("observation", "transition", "actions")}
+    model = oas.Pomdp(**parts, states=["new", 'worn, "old"', "x y", "failing"])
+    model.save(tmp_path / "m.json")
+    rows = oas.simulate(model, "uniform", steps=30, runs=3, reward=False).to_dataframe()
+    rows["run"] = rows["run"].map({"0": "a, b", "1": '"c"', "2": "d"})
+    log = oas.read_log(model, rows)
+    log.save(tmp_path / "log.csv")
+    question = ["--actions", "run", "--steps", "4", "--reach", "failing"]
+    command("forecast", tmp_path / "m.json", tmp_path / "log.csv", *question, "-o", tmp_path / "f")
+    theirs = pd.read_csv(tmp_path / "f")
+    ours = oas.forecast(model, log, actions="run", steps=4, reach="failing").to_dataframe("table")
+    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
+
+
+def test_policies_are_compared_as_by_the_command(command):
+    assert oas.compare_policies("pest-control") == theirs(command, "plan", "pest-control", "--all")
 
 
 def test_scores_are_those_of_the_command(command, tmp_path):
@@ -179,7 +241,7 @@ def test_all_results_have_the_same_manners(tmp_path):
     saved = json.loads((tmp_path / "check.json").read_text())
     assert saved == made["check"]
     assert list(made["score"].to_dataframe("models")["model"]) == ["model 0", "model 1"]
-    with pytest.raises(oas.InvalidArgument, match="field is 'colour'; lists of records are models"):
+    with pytest.raises(oas.InvalidArgument, match="field is 'colour'; .* tables are models"):
         made["score"].to_dataframe("colour")
 
 

@@ -20,13 +20,19 @@ FUNCTIONS = (
     *(("_command.py", verb, verb) for verb in AS_COMMANDS),
     ("_estimation.py", "estimate", "estimate"),
     ("_rows.py", "read_log", "filter"),
+    ("_live.py", "LiveAgent", "agent"),
 )
 #: Options that are arguments here, or have no meaning here.
 ELSEWHERE = {
     "help", "json", "quiet", "threads", "output", "log", "log-out", "model", "simultaneous",
     "estimator", "log-options", "open",
 }  # fmt: skip
-OPTION = re.compile(r"^  (?:-\w,)?--([a-z][a-z-]*)(?: ([^\n]*?))?(?:  +|\n +)(\S[^\n]*)$", re.M)
+#: The same of single verbs: patterns of names.
+ELSEWHERE_OF = {"plan": "all", "agent": "agent|journal|set|seed|token-file|http.*"}
+#: Name, type and meaning, which begins in column 30 of the line or of the next one.
+OPTION = re.compile(
+    r"^  (?:-\w,)?--([a-z][a-z-]*)(?: ([^\n]*?))? *\n? *(?<=\n.{29} )(\S[^\n]*)$", re.M
+)
 TYPES = {"INT": "whole number", "UINT": "whole number", "FLOAT": "number", "TEXT": "text"}
 
 
@@ -46,7 +52,12 @@ def options(verb):
     """Option, type and meaning of all that a verb takes."""
     printed = oas._oas._command([verb, "--help"], verb)
     elsewhere = ELSEWHERE | (set() if verb in AS_COMMANDS else {"lenient"})
-    return [found for found in OPTION.findall(printed) if found[0] not in elsewhere]
+    besides = re.compile(ELSEWHERE_OF.get(verb, "$"))
+    return [
+        found
+        for found in OPTION.findall(printed)
+        if found[0] not in elsewhere and not besides.fullmatch(found[0])
+    ]
 
 
 def settings(verb):
@@ -57,7 +68,7 @@ def settings(verb):
         if verb == "filter" or option not in about_rows:
             name = option.replace("-", "_") + ("_" if option == "from" else "")
             meaning = re.sub(r"--([a-z][a-z-]*)", lambda m: f"`{m[1].replace('-', '_')}`", meaning)
-            if not meaning.startswith("I "):
+            if not meaning.startswith("I ") and not meaning[1:2].isupper():
                 meaning = meaning[0].lower() + meaning[1:]
             text = f"`{name}` ({kind(words)}): {meaning}"
             lines += textwrap.wrap(
@@ -71,7 +82,7 @@ def settings(verb):
 def rewritten(text, function, verb):
     """The source of a file with that function's docstring up to date."""
     pattern = re.compile(
-        rf'(^def {function}\(.*?\n    """.*?\n)    Settings:\n.*?    """', re.M | re.S
+        rf'(^(?:def|class) {function}\b.*?\n    """.*?\n)    Settings:\n.*?    """', re.M | re.S
     )
     lines = "\n".join(settings(verb))
     made, count = pattern.subn(lambda m: f'{m[1]}    Settings:\n\n{lines}\n    """', text, count=1)

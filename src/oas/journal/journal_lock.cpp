@@ -37,12 +37,17 @@ JournalLock::JournalLock(const std::string& folder) {
     throw InvalidArgument(fmt::format("{}: {} has this journal open", folder, holder));
   }
   // For the message of those who come too late; a full disk is no reason to refuse.
-  const std::string pid = std::to_string(getpid());
+  process_ = getpid();
+  const std::string pid = std::to_string(process_);
   if (ftruncate(descriptor_, 0) == 0) {
     [[maybe_unused]] const ssize_t done = pwrite(descriptor_, pid.data(), pid.size(), 0);
   }
 }
 
-JournalLock::~JournalLock() { close(descriptor_); }
+// Processes that were forked meanwhile have the descriptor, too, and would keep the right.
+JournalLock::~JournalLock() {
+  if (getpid() == process_) flock(descriptor_, LOCK_UN);
+  close(descriptor_);
+}
 
 }  // namespace oas

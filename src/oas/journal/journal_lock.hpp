@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace oas {
@@ -17,6 +19,7 @@ class JournalLock {
 
  private:
   int descriptor_ = -1;
+  pid_t process_ = 0;
 };
 
 }  // namespace oas

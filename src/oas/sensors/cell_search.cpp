@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/sensors/detail/cell_probabilities.hpp"
@@ -112,6 +113,7 @@ class Objective {
 
   // 0 where split points of measures coincide, or any are out of order.
   double operator()(Splits splits) {
+    check_interrupted();
     ++evaluations_;
     if (progress_) progress_();
     drop_repeated_counts(splits);

@@ -31,7 +31,7 @@ FoldOptions fold_options(const EstimatorInfo& info, const Pomdp& model,
 void require_propensities(const RowBlock& rows, const FoldOptions& options, const RowSource* from) {
   OAS_REQUIRE(!options.inverse_propensity || rows.size() == 0 || !rows.propensities.empty(),
               "{}: has no column propensity: {}. Either {}",
-              from != nullptr ? from->name() : "rows", kWhyPropensities, kWayOut);
+              from != nullptr ? from->name() : "the log", kWhyPropensities, kWayOut);
 }
 
 void check_positivity(const RowBooks& books, const FoldOptions& options,

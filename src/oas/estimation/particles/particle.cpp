@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "oas/sensors/same_sensors.hpp"
@@ -49,6 +50,7 @@ void ParticleEstimator::add(std::span<const Action> actions,
   OAS_REQUIRE(actions.size() == observations.size(), "{} actions and {} observations",
               actions.size(), observations.size());
   for (std::size_t t = 0; t < actions.size(); ++t) {
+    check_interrupted();
     if (!in_run_) ++runs_;
     in_run_ = true;
     count_pair(actions[t], observations[t]);
