@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -36,15 +38,37 @@ double resident_megabytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
 }
 
-void print_quantiles(const char* what, std::vector<float> times) {
-  if (times.empty()) return;
-  std::sort(times.begin(), times.end());
-  const auto at = [&](double share) {
-    return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-  };
-  fmt::print("{:<24} {:>9} calls  p50 {:>8.1f}  p99 {:>8.1f}  p99.9 {:>8.1f}  max {:>9.1f} us\n",
-             what, times.size(), at(0.5), at(0.99), at(0.999), times.back());
-}
+// How long calls took, in classes that grow by a hundredth: as much memory for any number of them.
+class Latencies {
+ public:
+  void add(Clock::duration time) {
+    const double us = std::max(microseconds(time), kSmallest);
+    const auto at = static_cast<std::size_t>(std::log(us / kSmallest) / std::log(kGrowth));
+    ++counts_[std::min(at, counts_.size() - 1)];
+    ++calls_;
+    longest_ = std::max(longest_, us);
+  }
+  void print(const char* what) const {
+    if (calls_ == 0) return;
+    fmt::print("{:<24} {:>9} calls  p50 {:>8.1f}  p99 {:>8.1f}  p99.9 {:>8.1f}  max {:>9.1f} us\n",
+               what, calls_, quantile(0.5), quantile(0.99), quantile(0.999), longest_);
+  }
+
+ private:
+  static constexpr double kSmallest = 0.1;
+  static constexpr double kGrowth = 1.01;
+
+  [[nodiscard]] double quantile(double share) const {
+    auto left = static_cast<std::int64_t>(share * static_cast<double>(calls_));
+    std::size_t at = 0;
+    while (at + 1 < counts_.size() && left >= counts_[at]) left -= counts_[at++];
+    return kSmallest * std::pow(kGrowth, static_cast<double>(at) + 0.5);
+  }
+
+  std::array<std::int64_t, 2000> counts_{};  // up to 44 s
+  std::int64_t calls_ = 0;
+  double longest_ = 0.0;
+};
 
 struct Unit {
   oas::Environment environment;
@@ -86,8 +110,8 @@ void play(const oas::Pomdp& model, const oas::LiveOptions& options, std::int64_t
     take(units.back(), model,
          agent.call("act", fmt::format(R"({{"unit":"unit-{}","step":0}})", i)).body);
   }
-  std::vector<float> times;
-  std::vector<float> planning;
+  Latencies times;
+  Latencies planning;
   const auto begin = Clock::now();
   bool plans = false;
   for (std::int64_t n = 0; n < steps; ++n) {
@@ -100,12 +124,12 @@ void play(const oas::Pomdp& model, const oas::LiveOptions& options, std::int64_t
     Unit& unit = units[static_cast<std::size_t>(n % num_units)];
     const auto asked = Clock::now();
     const oas::LiveReply reply = agent.call("step", unit.request);
-    const auto time = static_cast<float>(microseconds(Clock::now() - asked));
+    const auto time = Clock::now() - asked;
     if (!reply.ok()) {
       fmt::print("refused: {}\n", reply.body);
       return;
     }
-    (plans ? planning : times).push_back(time);
+    (plans ? planning : times).add(time);
     take(unit, model, reply.body);
     if (n % 100 == 0) {
       plans = agent.call("status", R"({"limit":0})").body.find("\"planning\":true") !=
@@ -117,8 +141,8 @@ void play(const oas::Pomdp& model, const oas::LiveOptions& options, std::int64_t
   }
   const double seconds = microseconds(Clock::now() - begin) / 1e6;
   fmt::print("{:.0f} steps/s\n", static_cast<double>(steps) / seconds);
-  print_quantiles("step", std::move(times));
-  print_quantiles("step while planning", std::move(planning));
+  times.print("step");
+  planning.print("step while planning");
 }
 
 }  // namespace

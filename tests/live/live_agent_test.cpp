@@ -348,6 +348,32 @@ TEST_F(LiveAgentTest, ForecastsAndQuestionsChangeNothing) {
   EXPECT_EQ(ask(agent, {{"call", "status"}})["records"].dump(), records);
 }
 
+// Of units that were not heard of since the plan came into force, too.
+TEST_F(LiveAgentTest, ForecastsAreOfThePlanInForce) {
+  options_.synchronous = true;
+  LiveAgent agent(model_, options_);
+  for (const char* unit : {"idle", "gone"}) {
+    ask(agent, {{"call", "act"}, {"unit", unit}, {"step", 0}});
+    ask(agent, {{"call", "observe"}, {"unit", unit}, {"step", 0}, {"observation", 1}});
+  }
+  ask(agent, {{"call", "end"}, {"unit", "gone"}, {"step", 1}});
+  test::FleetUnit busy(model_, "busy", 1);
+  for (int plans = 0; plans < 3;) {
+    for (int t = 0; t < 50; ++t) busy.take(ask(agent, busy.request()));
+    const int now = ask(agent, {{"call", "status"}})["plans"];
+    if (now == plans) continue;
+    plans = now;
+    const auto forecast =
+        ask(agent, {{"call", "forecast"}, {"unit", "idle"}, {"steps", 0}, {"actions", 0}});
+    const int step = ask(agent, {{"call", "status"}, {"unit", "idle"}})["step"];
+    const auto act = ask(agent, {{"call", "act"}, {"unit", "idle"}, {"step", step}});
+    EXPECT_EQ(forecast["states"][0], act["belief"]) << plans;
+    ask(agent, {{"call", "observe"}, {"unit", "idle"}, {"step", step}, {"observation", 0}});
+  }
+  const LiveReply gone = agent.call("forecast", R"({"unit":"gone","actions":0})");
+  EXPECT_THAT(gone.body, HasSubstr("has ended"));
+}
+
 TEST_F(LiveAgentTest, WrongOptionsAreRefused) {
   const auto refused = [&](auto change) {
     LiveOptions options = options_;

@@ -90,17 +90,22 @@ Json units_answer(const LiveState& state, const LiveRequest& request) {
   return answer;
 }
 
-Json estimate_answer(const LiveState& state) {
-  const LivePlan* const plan = state.last_plan();
-  OAS_REQUIRE(state.learns(), "this agent estimates nothing");
-  const Pomdp& model = state.model();
+PlanView plan_view(const LiveState& state) {
+  PlanView view{state.shared_policy(), state.plays(), state.rows(), std::nullopt};
+  if (state.learns()) view.next_plan_at = state.next_plan_at();
+  return view;
+}
+
+Json estimate_answer(const Pomdp& model, const PlanView& view) {
+  OAS_REQUIRE(view.next_plan_at.has_value(), "this agent estimates nothing");
+  const LivePlan* const plan = view.policy ? &view.policy->plan() : nullptr;
   Json answer = {{"states", labels_of(model.states())},
                  {"actions", labels_of(model.actions())},
                  {"rows", plan == nullptr ? 0 : plan->rows},
                  {"transition", nullptr},
                  {"standard_error", nullptr},
                  {"counts", nullptr},
-                 {"plays", state.plays()}};
+                 {"plays", view.plays}};
   if (plan == nullptr) return answer;
   const auto table = [&](std::span<const double> values) {
     return values.empty() ? Json(nullptr) : nested(values, model.num_actions(), model.num_states());
@@ -135,27 +140,28 @@ Json history_answer(const LiveState& state, const LiveRequest& request) {
   return answer;
 }
 
-Json plan_answer(const LiveState& state) {
-  Json answer = {{"plan", nullptr}, {"rows", state.rows()}, {"next_plan_at", nullptr}};
-  if (state.learns()) answer["next_plan_at"] = state.next_plan_at();
-  const LivePolicy* const policy = state.policy();
-  if (policy == nullptr) return answer;
-  const LivePlan& plan = policy->plan();
-  answer["plan"] = {{"number", plan.number},
-                    {"rows", plan.rows},
-                    {"gain", plan.gain},
-                    {"optimistic_gain", plan.optimistic_gain},
-                    {"radius", plan.radius},
-                    {"status", plan.status},
-                    {"floor", policy->floor()},
-                    {"transition", nested(plan.transition.values(), state.model().num_actions(),
-                                          state.model().num_states())}};
+Json plan_answer(const Pomdp& model, const PlanView& view) {
+  Json answer = {{"plan", nullptr}, {"rows", view.rows}, {"next_plan_at", nullptr}};
+  if (view.next_plan_at) answer["next_plan_at"] = *view.next_plan_at;
+  if (!view.policy) return answer;
+  const LivePlan& plan = view.policy->plan();
+  answer["plan"] = {
+      {"number", plan.number},
+      {"rows", plan.rows},
+      {"gain", plan.gain},
+      {"optimistic_gain", plan.optimistic_gain},
+      {"radius", plan.radius},
+      {"status", plan.status},
+      {"floor", view.policy->floor()},
+      {"transition", nested(plan.transition.values(), model.num_actions(), model.num_states())}};
   return answer;
 }
 
 Json forecast_answer(const LiveState& state, const LiveUnit& unit, const LiveRequest& request) {
   const LivePolicy* const policy = state.policy();
-  OAS_REQUIRE(policy != nullptr && !unit.belief.empty(),
+  OAS_REQUIRE(!unit.ended, "unit '{}': its run has ended", unit.name);
+  const std::vector<double> belief = state.belief_now(unit);
+  OAS_REQUIRE(policy != nullptr && !belief.empty(),
               "unit '{}': there is no belief to forecast from yet", unit.name);
   ForecastQuestion question;
   question.steps = request.horizon;
@@ -165,7 +171,7 @@ Json forecast_answer(const LiveState& state, const LiveUnit& unit, const LiveReq
     question.schedule = {unit.choice.action};
   }
   question.reach = request.reach;
-  const Forecast forecast = Forecaster(policy->plan().estimate, question)(unit.belief);
+  const Forecast forecast = Forecaster(policy->plan().estimate, question)(belief);
   const int num_states = state.model().num_states();
   Json answer = {{"unit", unit.name}, {"run", unit.runs}, {"step", unit.step}};
   Json table = Json::array();

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "oas/live/detail/live_request.hpp"
 #include "oas/live/detail/live_state.hpp"
@@ -18,10 +22,20 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json unit_answer(const LiveState& state, const LiveUnit& unit);
 /// Units by name, those after request.after, and what there is of them.
 [[nodiscard]] Json units_answer(const LiveState& state, const LiveRequest& request);
-[[nodiscard]] Json estimate_answer(const LiveState& state);
+/// What `estimate` and `plan` show, taken in a moment: their answers are then made of it while the
+/// state goes on. Large models have large tables.
+struct PlanView {
+  std::shared_ptr<const LivePolicy> policy;  ///< its plan; null: none
+  std::vector<std::int64_t> plays;
+  std::int64_t rows = 0;
+  std::optional<std::int64_t> next_plan_at;  ///< of agents that learn
+};
+[[nodiscard]] PlanView plan_view(const LiveState& state);
+/// Throws InvalidArgument where nothing is estimated.
+[[nodiscard]] Json estimate_answer(const Pomdp& model, const PlanView& view);
 /// One entry of T, its error and the gain at every plan; null where unknown.
 [[nodiscard]] Json history_answer(const LiveState& state, const LiveRequest& request);
-[[nodiscard]] Json plan_answer(const LiveState& state);
+[[nodiscard]] Json plan_answer(const Pomdp& model, const PlanView& view);
 /// Throws InvalidArgument where there are no dynamics, or no belief.
 [[nodiscard]] Json forecast_answer(const LiveState& state, const LiveUnit& unit,
                                    const LiveRequest& request);

@@ -83,15 +83,23 @@ LiveReply LiveService::call(std::string_view call, std::string_view body) {
 }
 
 Json LiveService::answer(const LiveRequest& request) {
+  const bool is_of_plan = request.call == "estimate" || request.call == "plan";
   Json answer = {{"ok", true}};
+  PlanView view;
   {
     const std::scoped_lock lock(mutex_);
     if (!broken_.empty() && request.call != "status" && request.call != "health") {
       throw Refusal{kUnavailable, broken_};
     }
-    answer.update(dispatch(request));
+    if (is_of_plan) {
+      view = plan_view(state_);
+    } else {
+      answer.update(dispatch(request));
+    }
     after_call();
   }
+  if (request.call == "estimate") answer.update(estimate_answer(state_.model(), view));
+  if (request.call == "plan") answer.update(plan_answer(state_.model(), view));
   if (request.call == "status" && request.unit.empty()) add_units(request, answer);
   return answer;
 }
@@ -117,8 +125,6 @@ Json LiveService::dispatch(const LiveRequest& request) {
   if (request.call == "step") return step(request);
   if (request.call == "end") return end(request);
   if (request.call == "status") return status(request);
-  if (request.call == "estimate") return estimate_answer(state_);
-  if (request.call == "plan") return plan_answer(state_);
   if (request.call == "forecast") return forecast_answer(state_, known(request), request);
   if (request.call == "snapshot") return snapshot();
   if (request.call == "history") return history_answer(state_, request);

@@ -120,7 +120,6 @@ JournalRow LiveState::completed(const LiveUnit& unit, JournalRow row) const {
   return row;
 }
 
-// Under the plan in force; empty where there is none.
 std::vector<double> LiveState::belief_now(const LiveUnit& unit) const {
   if (solo_) return {solo_->belief().begin(), solo_->belief().end()};
   if (!policy_ || unit.step < 0) return {};

@@ -62,6 +62,10 @@ class LiveState {
   [[nodiscard]] bool plan_due_after_row() const { return learns() && rows_ + 1 >= plan_due_; }
   [[nodiscard]] std::int64_t next_plan_at() const { return plan_due_; }
 
+  /// Of a unit whose run goes on, under the plan in force, though its own belief may be from before
+  /// that plan; empty where there is no plan.
+  [[nodiscard]] std::vector<double> belief_now(const LiveUnit& unit) const;
+
   /// The record that begins a run of the unit.
   [[nodiscard]] JournalRecord begin_record(const std::string& name) const;
   /// The unit as it will be once that record is applied.
@@ -95,7 +99,6 @@ class LiveState {
   [[nodiscard]] Choice drawn(const LiveUnit& unit, std::int64_t step,
                              std::span<const double> belief, std::span<const std::int64_t> plays,
                              std::int64_t rows);
-  [[nodiscard]] std::vector<double> belief_now(const LiveUnit& unit) const;
   void begin(const JournalRecord& record);
   void act(LiveUnit& unit, const JournalRecord& record, bool check);
   void observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed);
