@@ -1,5 +1,5 @@
-# Configures SOURCE below SCRATCH with OAS_MPI off and builds what differs then: the module backends.
-# Nothing of MPI may be left in it.
+# Configures SOURCE below SCRATCH with OAS_MPI off and builds what differs then, the module
+# backends. Nothing of MPI may be left in it.
 
 include("${SOURCE}/tests/consumer/run.cmake")
 

@@ -182,7 +182,8 @@ class Fleets(CliCase):
         self.assertEqual(whole, (scored, first))
         self.bad("estimate", "m.json", "3.csv", "1.csv", *read, says=["1.csv:2:1:"])
         self.bad("filter", "m.json", "1.csv", "2.csv", "-o", "b.csv", "--columns",
-                 "action=cmd,observation=vib,run=pump", says=["2.csv: run 'A 1' was in a file before"])
+                 "action=cmd,observation=vib,run=pump",
+                 says=["2.csv: run 'A 1' was in a file before"])
 
     def test_filter_keeps_names_and_steps(self):
         self.good("filter", "m.json", "fleet.csv", *self.COLUMNS, "--step", "1h", "--gaps",

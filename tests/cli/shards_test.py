@@ -1,4 +1,5 @@
-"""A log in a folder: every verb that reads logs takes it, whole, and nothing else that lies there."""
+"""A log in a folder: every verb that reads logs takes it, whole, and nothing else that is
+there."""
 
 import json
 import unittest

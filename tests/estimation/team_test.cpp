@@ -1,14 +1,17 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/likelihood/detail/team_rows.hpp"
 #include "oas/logs/log_reader.hpp"
@@ -278,6 +281,38 @@ TEST(TeamPasses, WaitForEachOtherWhereNothingIsForgotten) {
 // A correction that reaches through all windows of a rank.
 TEST(TeamPasses, AreCorrectedThroughManyWindows) {
   expect_same_pass(one_run(1'700'000, {{kWindow - 9000, 3 * kWindow + 2000}}));
+}
+
+TEST(TeamBootstrap, ResamplesAreInTheirOrderWhoeverMakesThem) {
+  const auto resample = [](std::size_t r) {
+    return std::vector<double>(3, 1.0 / (1.0 + static_cast<double>(r)));
+  };
+  const auto expected = resampled_estimates(50, {1}, resample);
+  ASSERT_EQ(expected[49], resample(49));
+  for (const int ranks : {1, 2, 5, 8}) {
+    std::vector<std::vector<double>> found;
+    EXPECT_TRUE(run_team(ranks, [&](ThreadTeam& team) {
+      auto estimates = resampled_estimates(50, {2, &team}, resample);
+      if (team.leads()) found = std::move(estimates);
+    }));
+    EXPECT_EQ(found, expected) << ranks;
+  }
+}
+
+TEST(TeamBootstrap, WhatFailsOnAnotherRankIsToldByRankZero) {
+  std::atomic<bool> failed = false;
+  const auto bootstrap = [&](ThreadTeam& team) {
+    static_cast<void>(resampled_estimates(100, {1, &team}, [&](std::size_t) {
+      if (!team.leads()) {
+        failed = true;
+        throw InvalidArgument("cannot be resampled");
+      }
+      while (!failed) std::this_thread::yield();
+      return std::vector<double>();
+    }));
+  };
+  EXPECT_THAT([&] { run_team(3, bootstrap); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("cannot be resampled (found by rank ")));
 }
 
 TEST(TeamReading, TheFirstFaultInOrderIsReported) {
