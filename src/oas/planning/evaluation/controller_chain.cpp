@@ -350,6 +350,17 @@ void ControllerChain::advance(const Vector& law, Vector& next) const {
   }
 }
 
+void ControllerChain::expect(const Matrix& worth, Matrix& before) const {
+  before.setZero(worth.rows(), worth.cols());
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    if (offsets_[i] == offsets_[i + 1]) before.row(row) = worth.row(row);  // stays
+    for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) {
+      if (targets_[k] != sink_) before.row(row) += weights_[k] * worth.row(targets_[k]);
+    }
+  }
+}
+
 std::string ControllerChain::what_is_missing() const {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) {

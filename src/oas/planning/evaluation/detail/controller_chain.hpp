@@ -51,6 +51,9 @@ class ControllerChain {
   /// The distribution over pairs one step after `law`.
   void advance(const Vector& law, Vector& next) const;
 
+  /// What is expected one step later of each column of `worth` [pair][·], from every pair.
+  void expect(const Matrix& worth, Matrix& before) const;
+
   /// Which node, state and observation lead to the sink; empty: none.
   [[nodiscard]] std::string what_is_missing() const;
 
