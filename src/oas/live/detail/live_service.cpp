@@ -273,7 +273,6 @@ Json LiveService::health() const {
 
 // The state follows the journal. What cannot be applied should have been refused before.
 void LiveService::commit(std::span<const JournalRecord> records) {
-  const StopScope unstoppable(nullptr);  // what is written is applied, whoever stops the call
   store_.journal().append(records);
   try {
     for (const JournalRecord& record : records) state_.apply(record, false, pending_);
