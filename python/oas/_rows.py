@@ -168,9 +168,17 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
     settings = plain(settings)
     log = as_log(model, source, settings)
     if log is not None and not (complete and log.model.rows != "action-first"):
+        _require_known(settings)
         return log
     with as_files(model, source, settings) as paths:
         return _oas._log_from_files(model, paths, settings, complete)
+
+
+def _require_known(settings: Mapping[str, Any]) -> None:
+    known = (*LOG_SETTINGS, *TEXT_SETTINGS)
+    for name in settings:
+        if name not in known:
+            raise InvalidArgument(f"there is no setting '{name}'; there are {', '.join(known)}")
 
 
 def as_log(model: Any, source: Any, settings: dict[str, Any]) -> Any:

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <numeric>
+
 #include "oas/core/contracts.hpp"
 
 namespace oas::python {
 
 Table table_of(nb::handle value, const std::string& what) {
   nb::object array;
+  Table table;
   try {
     const nb::module_ numpy = nb::module_::import_("numpy");
     OAS_REQUIRE(!nb::cast<bool>(numpy.attr("iscomplexobj")(value)),
@@ -15,6 +19,9 @@ Table table_of(nb::handle value, const std::string& what) {
     OAS_REQUIRE(
         !nb::hasattr(value, "mask") || !nb::cast<bool>(numpy.attr("ma").attr("is_masked")(value)),
         "{} has masked entries; all must be there", what);
+    const nb::object type = numpy.attr("asarray")(value).attr("dtype");
+    table.single = nb::cast<std::string>(type.attr("kind")) == "f" &&
+                   nb::cast<int>(type.attr("itemsize")) == static_cast<int>(sizeof(float));
     array = numpy.attr("asarray")(value, nb::arg("dtype") = numpy.attr("float64"),
                                   nb::arg("order") = "C");
   } catch (nb::python_error& error) {
@@ -23,10 +30,21 @@ Table table_of(nb::handle value, const std::string& what) {
         fmt::format("{} is no array of numbers: {}", what, nb::str(error.value()).c_str()));
   }
   const auto numbers = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
-  Table table;
   table.values.assign(numbers.data(), numbers.data() + numbers.size());
   for (std::size_t i = 0; i < numbers.ndim(); ++i) table.shape.push_back(numbers.shape(i));
   return table;
+}
+
+void complete_rows(Table& table) {
+  constexpr double kSinglePrecision = 1e-5;
+  if (!table.single || table.values.empty()) return;
+  const std::size_t width = table.shape.back();
+  for (auto row = table.values.begin(); row != table.values.end();) {
+    const auto end = row + static_cast<std::ptrdiff_t>(width);
+    const double sum = std::accumulate(row, end, 0.0);
+    const double scale = std::abs(sum - 1.0) < kSinglePrecision ? sum : 1.0;
+    for (; row != end; ++row) *row /= scale;
+  }
 }
 
 std::string shown(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }

@@ -23,11 +23,15 @@ using Shape = std::vector<std::size_t>;
 struct Table {
   std::vector<double> values;
   Shape shape;
+  bool single = false;  ///< was given in single precision
 };
 
 /// An array, or whatever NumPy makes one of, as doubles. Throws InvalidArgument that begins with
 /// `what` when it is none.
 [[nodiscard]] Table table_of(nb::handle value, const std::string& what);
+/// Makes rows of probabilities that were given in single precision, and sum to 1 within that, sum
+/// to 1; any others are left as they are.
+void complete_rows(Table& table);
 /// "(2, 3, 3)".
 [[nodiscard]] std::string shown(const Shape& shape);
 /// Throws InvalidArgument "`what` has shape (2, 4); it must be [A][S][S] = (2, 3, 3)".

@@ -15,9 +15,6 @@
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
-#include "oas/problems/corner_models.hpp"
-#include "oas/problems/named.hpp"
-#include "oas/problems/random_pomdp.hpp"
 
 namespace oas::python {
 
@@ -45,12 +42,6 @@ struct Sizes {
   std::size_t observations = 0;
 };
 
-Timing parse_timing(const std::string& name) {
-  OAS_REQUIRE(name == "before" || name == "after", "timing is '{}'; it must be 'before' or 'after'",
-              name);
-  return name == "before" ? Timing::before : Timing::after;
-}
-
 // Labels from names, a number of them, or nothing.
 Labels labels_of(nb::handle given, std::size_t size, const char* kind) {
   const int count = static_cast<int>(size);
@@ -75,17 +66,27 @@ Labels labels_of(nb::handle given, std::size_t size, const char* kind) {
 
 // How many actions there are, where sensors are given once for all of them.
 std::size_t number_of_actions(const GivenParts& given) {
-  if (!given.transition.is_none()) return table_of(given.transition, "transition").shape.at(0);
-  if (!given.reward.is_none()) return table_of(given.reward, "reward").shape.at(0);
+  const auto first_size = [](nb::handle value, const char* what) {
+    const Shape shape = table_of(value, what).shape;
+    OAS_REQUIRE(!shape.empty(), "{} is a number; it must be a table of all actions", what);
+    return shape.front();
+  };
+  if (!given.transition.is_none()) return first_size(given.transition, "transition");
+  if (!given.reward.is_none()) return first_size(given.reward, "reward");
   OAS_REQUIRE(!given.actions.is_none(),
               "observation is one table for all actions, and nothing says how many there are: "
               "give transition, reward or actions");
-  return nb::isinstance<nb::int_>(given.actions) ? nb::cast<std::size_t>(given.actions)
-                                                 : nb::len(given.actions);
+  if (!nb::isinstance<nb::int_>(given.actions)) return nb::len(given.actions);
+  int actions = 0;
+  constexpr int kMostActions = 1'000'000;
+  OAS_REQUIRE(nb::try_cast(given.actions, actions) && actions > 0 && actions <= kMostActions,
+              "actions is {}; there may be 1 to {}", nb::repr(given.actions).c_str(), kMostActions);
+  return static_cast<std::size_t>(actions);
 }
 
 ObservationModel sensors_of(const GivenParts& given, Sizes& sizes) {
   Table table = table_of(given.observation, "observation");
+  complete_rows(table);
   OAS_REQUIRE(table.shape.size() == 2 || table.shape.size() == 3,
               "observation has shape {}; it must be [A][S][O], or [S][O] for all actions",
               shown(table.shape));
@@ -108,6 +109,14 @@ std::vector<double> checked(nb::handle given, const Shape& shape, const char* wh
                             const char* meaning) {
   Table table = table_of(given, what);
   require_shape(table, shape, what, meaning);
+  return std::move(table.values);
+}
+
+std::vector<double> probabilities(nb::handle given, const Shape& shape, const char* what,
+                                  const char* meaning) {
+  Table table = table_of(given, what);
+  require_shape(table, shape, what, meaning);
+  complete_rows(table);
   return std::move(table.values);
 }
 
@@ -136,17 +145,19 @@ PomdpParts parts_of(const GivenParts& given) {
   parts.sensors = sensors_of(given, n);
   const int states = static_cast<int>(n.states);
   if (!given.transition.is_none()) {
-    parts.transition = TransitionModel(
-        states, static_cast<int>(n.actions),
-        checked(given.transition, {n.actions, n.states, n.states}, "transition", "[A][S][S]"));
+    parts.transition =
+        TransitionModel(states, static_cast<int>(n.actions),
+                        probabilities(given.transition, {n.actions, n.states, n.states},
+                                      "transition", "[A][S][S]"));
   }
   parts.reward = reward_of(given, n);
-  if (!given.start.is_none()) parts.start = checked(given.start, {n.states}, "start", "[S]");
+  if (!given.start.is_none()) parts.start = probabilities(given.start, {n.states}, "start", "[S]");
   if (!given.first_observation.is_none()) {
-    parts.first_observation = ObservationModel(
-        states, 1, static_cast<int>(n.observations),
-        checked(given.first_observation, {n.states, n.observations}, "first_observation", "[S][O]"),
-        "first_observation");
+    parts.first_observation =
+        ObservationModel(states, 1, static_cast<int>(n.observations),
+                         probabilities(given.first_observation, {n.states, n.observations},
+                                       "first_observation", "[S][O]"),
+                         "first_observation");
   }
   parts.states = labels_of(given.states, n.states, "state");
   parts.actions = labels_of(given.actions, n.actions, "action");
@@ -232,9 +243,10 @@ void define_common(Class& model) {
           "with_transition",
           [](const Model& self, nb::handle transition) {
             const std::size_t s = size(self.num_states());
-            return self.with_transition(TransitionModel(
-                self.num_states(), self.num_actions(),
-                checked(transition, {size(self.num_actions()), s, s}, "transition", "[A][S][S]")));
+            return self.with_transition(
+                TransitionModel(self.num_states(), self.num_actions(),
+                                probabilities(transition, {size(self.num_actions()), s, s},
+                                              "transition", "[A][S][S]")));
           },
           nb::arg("transition"), "The same sensors and rewards with other dynamics.")
       .def(
@@ -356,48 +368,6 @@ void define_constructor(nb::class_<Pomdp>& model) {
       nb::arg("discount") = nb::none());
 }
 
-Pomdp drawn_pomdp(const RandomPomdpOptions& options, std::uint64_t seed) {
-  Rng rng({seed, 0, Role::problem});
-  return random_pomdp(options, rng).model;
-}
-
-void define_problems(nb::module_& m) {
-  m.def(
-      "problem", [](const std::string& name) { return make_problem(name); }, nb::arg("name"),
-      "The ready-made problem of that name; `oas.problems()` lists them.");
-  m.def(
-      "problems",
-      [] {
-        nb::dict all;
-        for (const ProblemInfo& info : problems()) {
-          all[nb::str(info.name.data(), info.name.size())] =
-              nb::str(info.summary.data(), info.summary.size());
-        }
-        return all;
-      },
-      "The ready-made problems: name and summary.");
-  m.def(
-      "random_pomdp",
-      [](int states, int actions, int observations, std::uint64_t seed,
-         std::optional<double> epsilon, double peak, double alpha, bool spread_peaks,
-         const std::string& timing) {
-        RandomPomdpOptions options;
-        options.num_states = states;
-        options.num_actions = actions;
-        options.num_observations = observations;
-        options.min_transition = epsilon;
-        options.peak = peak;
-        options.min_alpha = alpha;
-        if (spread_peaks) options.peaks = PeakRule::spread_over_pairs;
-        options.timing = parse_timing(timing);
-        return drawn_pomdp(options, seed);
-      },
-      nb::arg("states") = 3, nb::arg("actions") = 3, nb::arg("observations") = 3, nb::kw_only(),
-      nb::arg("seed") = 1, nb::arg("epsilon") = nb::none(), nb::arg("peak") = 10.0,
-      nb::arg("alpha") = 0.001, nb::arg("spread_peaks") = false, nb::arg("timing") = "before",
-      "A random instance as in the paper, the same as `oas problem random` with this seed.");
-}
-
 }  // namespace
 
 void bind_model(nb::module_& m) {
@@ -433,7 +403,6 @@ void bind_model(nb::module_& m) {
       "model_from_json", [](const std::string& text) { return parse_model_text(text, "model"); },
       nb::arg("text"), "A model from the text of a model file.");
   m.def("_any_model", any_model, nb::arg("model").none());
-  define_problems(m);
 }
 
 }  // namespace oas::python

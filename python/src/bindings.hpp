@@ -12,6 +12,7 @@ namespace nb = nanobind;
 
 void bind_core(nb::module_& m);
 void bind_model(nb::module_& m);
+void bind_problems(nb::module_& m);
 void bind_logs(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_environment(nb::module_& m);

@@ -23,6 +23,12 @@ AnyModel Estimate::estimated() const {
   return std::get<ContinuousPomdp>(model).with_transition(result.transition);
 }
 
+Timing parse_timing(const std::string& name) {
+  OAS_REQUIRE(name == "before" || name == "after", "timing is '{}'; it must be 'before' or 'after'",
+              name);
+  return name == "before" ? Timing::before : Timing::after;
+}
+
 std::string model_text(const AnyModel& model) {
   return std::visit([](const auto& any) { return dump_json(model_to_json(any)); }, model);
 }

@@ -43,6 +43,9 @@ void warn(const std::vector<std::string>& warnings);
 /// str or os.PathLike.
 [[nodiscard]] std::string path_of(nb::handle value);
 
+/// Throws InvalidArgument on a name that is none.
+[[nodiscard]] Timing parse_timing(const std::string& name);
+
 [[nodiscard]] std::string model_text(const AnyModel& model);
 [[nodiscard]] AnyModel parse_model_text(const std::string& text, const std::string& file);
 

@@ -4,6 +4,7 @@ NB_MODULE(_oas, m) {
   m.doc() = "The library oas as a Python extension; the package oas is made of it.";
   oas::python::bind_core(m);
   oas::python::bind_model(m);
+  oas::python::bind_problems(m);
   oas::python::bind_logs(m);
   oas::python::bind_simulation(m);
   oas::python::bind_environment(m);

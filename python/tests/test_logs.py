@@ -438,3 +438,11 @@ def test_vectors_are_for_models_that_read_them():
         oas.read_log(real_valued(2), {"action": [0, 0], "observation": np.zeros((2, 3))})
     with pytest.raises(oas.InvalidArgument, match="3 dimensions"):
         oas.read_log(real_valued(2), {"action": [0, 0], "observation": np.zeros((2, 3, 1))})
+
+
+def test_settings_that_nobody_knows_are_named():
+    for source in (ROW, LOG):
+        with pytest.raises(oas.InvalidArgument, match="no setting 'gapps'; there are columns"):
+            oas.read_log(MODEL, source, gapps="repeat")
+    with pytest.raises(oas.InvalidArgument, match="'gapps'"):
+        oas.Evidence(MODEL, "oas").add(LOG, gapps="repeat")

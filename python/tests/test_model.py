@@ -147,6 +147,39 @@ def test_one_table_of_sensors_for_all_actions():
         oas.Pomdp(observation=sensor)
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), states=st.integers(1, 30))
+def test_single_precision_is_precise_enough(seed, states):
+    """Rows sum to 1 within single precision only; the model's do exactly."""
+    rng = np.random.default_rng(seed)
+
+    def rows(*shape):
+        table = rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])
+        return (table.astype(np.float32) / table.astype(np.float32).sum(-1, keepdims=True)).astype(
+            np.float32
+        )
+
+    parts = {
+        "observation": rows(2, states, 5),
+        "transition": rows(2, states, states),
+        "start": rows(1, states)[0],
+    }
+    model = oas.Pomdp(**parts)
+    for name, table in parts.items():
+        np.testing.assert_allclose(getattr(model, name), table, rtol=1e-5)
+        np.testing.assert_allclose(getattr(model, name).sum(axis=-1), 1, rtol=1e-14)
+    assert model.with_transition(parts["transition"]) == model
+    wrong = parts["observation"] * np.float32(1.001)
+    with pytest.raises(oas.InvalidArgument, match="observation.* sums to"):
+        oas.Pomdp(observation=wrong)
+
+
+@pytest.mark.parametrize("bad", [{"transition": 1.0}, {"reward": 2}, {"actions": -1}])
+def test_what_says_how_many_actions_there_are_is_checked(bad):
+    with pytest.raises(oas.InvalidArgument, match=next(iter(bad))):
+        oas.Pomdp(observation=[[0.9, 0.1], [0.2, 0.8]], **bad)
+
+
 def test_a_model_of_one_state():
     model = oas.Pomdp(observation=[[[1.0]]], transition=[[[1.0]]])
     assert model.num_states == model.num_actions == model.num_observations == 1

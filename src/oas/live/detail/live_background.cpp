@@ -36,6 +36,7 @@ void LiveService::plan_within_the_call() {
   const LivePlan plan = learner_->make_plan(state_.last_plan());
   planning_seconds_ += seconds_since(begin);
   const JournalRecord record = plan_record(plan);
+  const StopScope unstoppable(nullptr);  // what is written is applied, whoever stops the call
   commit(std::span(&record, 1));
 }
 

@@ -329,7 +329,6 @@ Json LiveService::health() {
 
 // The state follows the journal. What cannot be applied should have been refused before.
 void LiveService::commit(std::span<const JournalRecord> records) {
-  const StopScope unstoppable(nullptr);  // what is written is applied, whoever stops the call
   try {
     store_.journal().append(records);
     journal_failure_.clear();

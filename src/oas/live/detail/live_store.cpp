@@ -8,6 +8,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/fingerprint.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/learning/agents.hpp"
 #include "oas/model/continuous_json.hpp"
@@ -115,6 +116,7 @@ void LiveStore::replay(JournalReader& reader, LiveState& state, LiveLearner* lea
   };
   JournalRecord record;
   for (std::uint64_t number = reader.place().sequence; reader.next(record); ++number) {
+    check_interrupted();
     try {
       if (verify_ && record.kind == JournalKind::plan && learner != nullptr) {
         feed(state.rows_of_plan(record));
