@@ -12,6 +12,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/evaluation/policy_simulation.hpp"
+#include "oas/planning/planner.hpp"
 #include "oas/planning/policies/policy_file.hpp"
 #include "plan_horizon.hpp"
 #include "setting_options.hpp"
@@ -172,6 +173,11 @@ void run_evaluate(EvaluateArguments& options) {
   OAS_REQUIRE(truth.model.has_transition(), "{}: has no transition model to evaluate in",
               options.model);
   check_reward(options.model, truth.model, options.common);
+  if (options.common.verb->count("--steps") == 0) {
+    const SimulationOptions usual = default_simulation(truth.model);
+    options.simulation.steps = usual.steps;
+    options.simulation.burn_in = usual.burn_in;
+  }
   const AnyPolicy policy = read_any_policy(options.plan);
   check_options(options, policy);
   const Models models{truth, load_filter(options)};
@@ -249,7 +255,7 @@ void add_evaluate(CLI::App& app) {
                    "Resolution of the chain's belief grid (0: the plan's)")
       ->capture_default_str();
   add_whole_number(*verb, "--steps", options->simulation.steps, {kFewestSimulated, kMostSteps},
-                   "Simulated steps")
+                   "Simulated steps; beyond 1,000 states fewer where left out")
       ->capture_default_str();
   verb->add_option("--level", options->simulation.level, "Confidence level")->capture_default_str();
   add_seed(*verb, options->simulation.seed, "Same seed, same bytes");

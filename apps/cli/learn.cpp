@@ -176,8 +176,8 @@ void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
   check_reward(options.model, model, options.common);
-  OAS_REQUIRE(options.oracle_gap > 0.0, "--oracle-gap is {}; it must be positive",
-              options.oracle_gap);
+  const double gap = options.oracle_gap.value_or(oracle_gap_for(model, options.steps));
+  OAS_REQUIRE(gap > 0.0, "--oracle-gap is {}; it must be positive", gap);
   const double floor = options.iota.value_or(default_floor(model.num_actions()));
   check_floor(floor, model.num_actions());
   LearnTasks tasks = make_learn_tasks(options, model);
@@ -186,8 +186,7 @@ void run_learn(const LearnArguments& options) {
   for (const LeftOut& each : tasks.left_out) warn(options.common, to_text(each));
   const std::size_t known = tasks.left_out.size();
   const RegretOracle oracle = while_shown(options.common, "finding the best policies", [&] {
-    return RegretOracle(model, {.floor = floor, .gap = options.oracle_gap},
-                        options.common.parallelism());
+    return RegretOracle(model, {.floor = floor, .gap = gap}, options.common.parallelism());
   });
   const std::vector<LearningRun> runs = run_all(options, tasks, model, oracle);
   for (std::size_t i = known; i < tasks.left_out.size(); ++i) {
@@ -237,8 +236,7 @@ void add_learn(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--oracle-gap", options->oracle_gap,
                    "Precision of the best gains, where the budget allows; the output says what was "
-                   "reached")
-      ->capture_default_str();
+                   "reached (default 1/steps of the range of rewards, at least of 1)");
   verb->add_option("-o,--output", options->output,
                    "FILE.csv for one run (FILE.json is written too), or a folder");
   only_when(

@@ -21,7 +21,7 @@ struct LearnArguments {
   int runs = 1;
   std::uint64_t seed = 1;
   int checkpoints = 100;
-  double oracle_gap = 1e-6;
+  std::optional<double> oracle_gap;
   std::string output;
 };
 

@@ -186,7 +186,7 @@ def learn(
     seed: int = 1,
     iota: float | None = None,
     checkpoints: int = 100,
-    oracle_gap: float = 1e-6,
+    oracle_gap: float | None = None,
 ) -> Runs:
     """Lets agents learn in a model and measures their regret, as `oas learn` does.
 
@@ -195,8 +195,9 @@ def learn(
     that makes such an object from the model (without its transition) for each run. A dict gives
     them names of their own. Objects are copied for each run; `reset(seed)` is called before it
     where they have that. `probabilities()`, [A], says from what `act()` will draw; without it an
-    agent is judged by what it does. Where rows are reading-first, `observe` is called once before
-    the first `act`.
+    agent is judged by what it does. The best gain is known to within `oracle_gap`, by default
+    1/steps of the range of rewards (at least of 1). Where rows are reading-first, `observe` is
+    called once before the first `act`.
 
     All agents meet the same random numbers. Agents of the library run on all threads
     (`oas.set_threads`), those in Python one after the other. What an object raises ends the call

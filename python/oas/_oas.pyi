@@ -769,7 +769,7 @@ class _LiveAgent:
     @property
     def _notes(self) -> list[str]: ...
 
-def _learn(model: object, players: list[Any], steps: int, runs: int, seed: int, iota: float | None, checkpoints: int, oracle_gap: float) -> dict[str, Any]:
+def _learn(model: object, players: list[Any], steps: int, runs: int, seed: int, iota: float | None, checkpoints: int, oracle_gap: float | None) -> dict[str, Any]:
     """Runs of players, each (label, name, settings, make); see oas.learn."""
 
 def _as_pomdp(model: object | None) -> Pomdp:

@@ -33,12 +33,12 @@ struct Asked {
   std::uint64_t seed = 1;
   std::optional<double> iota;
   int checkpoints = 100;
-  double gap = 1e-6;
+  std::optional<double> gap;
 
   void validate() const {
     OAS_REQUIRE(runs >= 1 && runs <= 1'000'000, "runs is {}; it must be between 1 and 1,000,000",
                 runs);
-    OAS_REQUIRE(gap > 0.0, "oracle_gap is {}; it must be positive", gap);
+    OAS_REQUIRE(!gap || *gap > 0.0, "oracle_gap is {}; it must be positive", *gap);
   }
 };
 
@@ -162,7 +162,8 @@ class Contest {
 
  private:
   void play_all(const RowsRead& progress) {
-    oracle_.emplace(model_, RegretOracleOptions{.floor = floor_, .gap = asked_.gap}, threads());
+    const double gap = asked_.gap.value_or(oracle_gap_for(model_, asked_.steps));
+    oracle_.emplace(model_, RegretOracleOptions{.floor = floor_, .gap = gap}, threads());
     const auto tell = [&](const LearningRun&, std::int64_t steps) { progress(steps); };
     named_runs_ = learn_all(model_, *oracle_, named_, tell, threads());
     python_runs_ = learn_all(model_, *oracle_, python_, tell, {1});
@@ -224,14 +225,15 @@ void bind_jobs(nb::module_& m) {
   m.def(
       "_learn",
       [](nb::handle given, const nb::list& players, std::int64_t steps, std::int64_t runs,
-         std::uint64_t seed, std::optional<double> iota, int checkpoints, double oracle_gap) {
+         std::uint64_t seed, std::optional<double> iota, int checkpoints,
+         std::optional<double> oracle_gap) {
         const Pomdp model = finite_model(given);
         Contest contest(model, {steps, runs, seed, iota, checkpoints, oracle_gap}, players);
         contest.play();
         return contest.result();
       },
       nb::arg("model"), nb::arg("players"), nb::arg("steps"), nb::arg("runs"), nb::arg("seed"),
-      nb::arg("iota").none(), nb::arg("checkpoints"), nb::arg("oracle_gap"),
+      nb::arg("iota").none(), nb::arg("checkpoints"), nb::arg("oracle_gap").none(),
       "Runs of players, each (label, name, settings, make); see oas.learn.");
   m.def(
       "_as_pomdp", [](nb::handle model) { return finite_model(model); }, nb::arg("model").none(),

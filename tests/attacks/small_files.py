@@ -317,6 +317,13 @@ def policy_attacks():
                    "2^31 vectors": '<Policy version="0.1" type="value" model="x"><AlphaVector '
                                    'vectorLength="2147483647" numObsValue="2147483647" '
                                    'numVectors="2147483647"></AlphaVector></Policy>',
+                   "seen values of 10^7": '<Policy><AlphaVector vectorLength="2" '
+                                          'numObsValue="9999999" numVectors="1"><Vector action="0" '
+                                          'obsValue="0">1 2</Vector></AlphaVector></Policy>',
+                   "sparse vectors of 10^8": '<Policy><AlphaVector vectorLength="99999999" '
+                                             'numVectors="1"><SparseVector action="0" '
+                                             'obsValue="0"><Entry>1 1</Entry></SparseVector>'
+                                             '</AlphaVector></Policy>',
                    "negative length": '<Policy><AlphaVector vectorLength="-2" numVectors="1">'
                                       '<Vector action="0" obsValue="0">1 2</Vector></AlphaVector>'
                                       '</Policy>',

@@ -370,6 +370,8 @@ class LargeModels(CliCase):
                  says=["72000000 entries, more than the limit of 33554432"])
         self.bad("forecast", "line.pomdp", "log.csv", "--actions", "stay", "--reach", 5,
                  says=["needs a table of 72000000 numbers"])
+        self.bad("report", "line.pomdp", "log.csv", "-o", "page.html",
+                 says=["6000 states are more than the limit of 300"])
 
     def test_ten_thousand_states(self):
         """Model, log, beliefs and plan are written, read and played in at most 1 GB."""

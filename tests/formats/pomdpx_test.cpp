@@ -146,6 +146,32 @@ TEST(Pomdpx, WithoutObservationVariables) {
   EXPECT_THAT(parse(document).observations().names(), ElementsAre("nothing"));
 }
 
+// One name is the beginning of another, and a list names both: the longest that fits counts.
+TEST(Pomdpx, NamesWithSpacesWhereLenient) {
+  const Pomdp plain = parse({});
+  Document spaced;
+  const auto rename = [](std::string text, const std::string& old, const std::string& name) {
+    for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += name.size()) {
+      text.replace(at, old.size(), name);
+    }
+    return text;
+  };
+  for (std::string* part :
+       {&spaced.variables, &spaced.start, &spaced.transition, &spaced.sensors}) {
+    *part = rename(*part, "x0", "the  state");
+    *part = rename(*part, "x1", "the state next");
+    *part = rename(*part, "'u'", "'the'");
+    *part = rename(*part, ">u ", ">the ");
+  }
+  ModelReadOptions lenient;
+  lenient.lenient = true;
+  const auto read = parse_pomdpx(spaced.text(), "m.pomdpx", lenient);
+  EXPECT_EQ(read.model.transition(), plain.transition());
+  EXPECT_EQ(read.model.start(), plain.start());
+  EXPECT_THAT(read.warnings, Contains(HasSubstr("the name 'the state' has spaces in it")));
+  EXPECT_THAT(fault_of(spaced.text()), HasSubstr("--lenient reads names with spaces"));
+}
+
 TEST(Pomdpx, DecisionDiagrams) {
   Document document;
   document.transition =

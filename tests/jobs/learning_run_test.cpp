@@ -8,6 +8,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/policies.hpp"
 #include "support/random_models.hpp"
@@ -27,6 +28,17 @@ LearningOptions options_for(const char* agent, std::int64_t steps) {
   options.steps = steps;
   options.checkpoints = 10;
   return options;
+}
+
+// What an error of the gain adds up to over the run is about the reward of one step.
+TEST(OracleGap, IsWhatTheRunNeeds) {
+  const Pomdp model = pest_control();
+  EXPECT_DOUBLE_EQ(oracle_gap_for(model, 1000), 1e-3);
+  EXPECT_DOUBLE_EQ(oracle_gap_for(model, 1'000'000'000), 1e-6);
+  nlohmann::ordered_json document = model_to_json(model);
+  document["reward"] = {{500.0, 0.0}, {0.0, 0.0}};
+  const Pomdp dear = parse_model(dump_json(document), "m.json");
+  EXPECT_DOUBLE_EQ(oracle_gap_for(dear, 1000), 0.5);
 }
 
 // Uniform actions make the state a Markov chain: ρ = Σ_s d(s) (1/A) Σ_a r(a,s), d stationary.

@@ -226,5 +226,45 @@ RC_GTEST_PROP(MakePlanProperty, LowerIsNeverAboveUpper, ()) {
   plan.validate();
 }
 
+// However few sweeps each grid gets: what a coarse one has proved stays proved.
+RC_GTEST_PROP(MakePlanProperty, RefiningNeverRaisesTheUpperBound, ()) {
+  const Pomdp model = test::any_model(3, 3, 3);
+  PlanOptions options = quick(*rc::gen::element(0.0, 0.1));
+  options.planner = "grid";
+  options.resolution = 4;
+  options.max_sweeps = *rc::gen::element(1, 3, 20);
+  options.simulation.steps = 640;
+  options.max_steps = 640;
+  const Plan coarse = make_plan(model, options);
+  options.gap = 1e-9;
+  options.max_entries = 2e4;
+  const Plan fine = make_plan(model, options);
+  RC_ASSERT(fine.gain_upper <= coarse.gain_upper);
+  RC_ASSERT(fine.gain_lower <= fine.gain_upper);
+}
+
+TEST(DefaultSimulation, IsShorterOnlyWhereStepsAreCostly) {
+  const SimulationOptions usual;
+  EXPECT_EQ(default_simulation(small_model(Timing::after, 1)).steps, usual.steps);
+  constexpr int kStates = 5000;
+  std::vector<ProbabilityEntry> entries;
+  std::vector<std::size_t> row_starts{0};
+  for (int s = 0; s < kStates; ++s) {
+    entries.push_back({s, 1.0});
+    row_starts.push_back(entries.size());
+  }
+  PomdpParts parts;
+  parts.timing = Timing::after;
+  parts.states = Labels(kStates, "state");
+  parts.actions = Labels(1, "action");
+  parts.observations = Labels(2, "observation");
+  parts.sensors = ObservationModel(kStates, 1, 2, std::vector<double>(2 * kStates, 0.5));
+  parts.transition = TransitionModel::listed(kStates, 1, entries, row_starts);
+  const SimulationOptions shorter = default_simulation(Pomdp(std::move(parts)));
+  EXPECT_LT(shorter.steps, usual.steps);
+  EXPECT_GE(shorter.steps, 640U);
+  EXPECT_LT(8 * shorter.burn_in, shorter.steps);
+}
+
 }  // namespace
 }  // namespace oas

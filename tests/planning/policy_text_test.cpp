@@ -139,6 +139,10 @@ TEST(PolicyText, FaultsNameTheLineAndWhatWasFound) {
        "</AlphaVector></Policy>",
        "numVectors=\"2\", but there are 1 vectors"},
       {"p.policy",
+       "<Policy><AlphaVector vectorLength='2' numObsValue='99999999'><Vector action='0' "
+       "obsValue='0'>1 2</Vector></AlphaVector></Policy>",
+       "vectors for 199999998 states, more than the limit of 8 numbers"},
+      {"p.policy",
        "<Policy><AlphaVector vectorLength='2000000000'><SparseVector action='0'/>"
        "</AlphaVector></Policy>",
        "more than the limit of 8 numbers"}};

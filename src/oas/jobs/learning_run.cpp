@@ -31,7 +31,9 @@ Plan oracle_plan(const Pomdp& model, double floor, double gap, Parallelism paral
   options.gap = gap;
   options.planner = choose_planner(model, options).name;  // no other after it
   options.max_entries = 2e7;
-  options.max_steps = 2'000'000;
+  options.simulation = default_simulation(model);
+  const std::uint64_t steps = options.simulation.steps;
+  options.max_steps = steps < SimulationOptions().steps ? steps : 10 * steps;
   return make_plan(model, options, parallelism);
 }
 
@@ -172,6 +174,12 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
 }
 
 }  // namespace
+
+double oracle_gap_for(const Pomdp& model, std::int64_t steps) {
+  const Matrix rewards = model.expected_reward();
+  const double range = std::max(1.0, rewards.maxCoeff() - rewards.minCoeff());
+  return range * std::max(1e-6, 1.0 / static_cast<double>(steps));
+}
 
 RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
                            Parallelism parallelism)

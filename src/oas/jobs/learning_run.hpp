@@ -22,6 +22,10 @@ struct RegretOracleOptions {
   double gap = 1e-6;
 };
 
+/// The gap that judging runs of so many steps needs: an error of about 1 over the whole run, or of
+/// the range of rewards where that is more; at least 10⁻⁶ of it.
+[[nodiscard]] double oracle_gap_for(const Pomdp& model, std::int64_t steps);
+
 /// What learners are judged by on one model: the best policy with and without floor, each with its
 /// gain, the error of that, and the bias v by which advantages are measured. A gain goes with the
 /// bias of its own policy only. Solved once per model.

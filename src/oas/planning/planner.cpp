@@ -13,6 +13,10 @@ namespace oas {
 
 namespace {
 
+// Beyond this a step of a simulation costs so much that the usual number of them takes minutes.
+constexpr int kManyStates = 1000;
+constexpr double kCertificateWork = 1e9;  // products
+constexpr double kFewestSteps = 640.0;
 constexpr double kLargestReward = 1e100;  // sums and squares of more would not be finite
 
 // Refines `plan` (already certified) until the gap is closed or nothing may grow any more.
@@ -84,10 +88,22 @@ void PlanOptions::validate(const Pomdp& model) const {
   point.validate();
 }
 
+SimulationOptions default_simulation(const Pomdp& model) {
+  SimulationOptions simulation;
+  if (model.num_states() <= kManyStates) return simulation;
+  const double per_step =
+      static_cast<double>(model.transition().num_entries()) * model.num_observations();
+  simulation.steps = static_cast<std::uint64_t>(
+      std::clamp(kCertificateWork / per_step, kFewestSteps, static_cast<double>(simulation.steps)));
+  simulation.burn_in = std::min(simulation.burn_in, simulation.steps / 80);
+  return simulation;
+}
+
 PlanOptions plan_options(const Pomdp& model, std::span<const Setting> settings) {
   PlanOptions options;
   SettingFields fields;
   options.visit(fields);
+  options.simulation = default_simulation(model);
   fields.apply(settings, "oas plan");
   options.point.seed = options.simulation.seed;
   const PlannerInfo& planner =

@@ -87,6 +87,10 @@ struct PlanOptions {
 /// (below 6 steps a side) is too large, so that the point-based planner is chosen.
 [[nodiscard]] int default_resolution(const Pomdp& model);
 
+/// The simulation of the lower bound where nothing is asked for: with more than a thousand states
+/// fewer steps, since each takes long.
+[[nodiscard]] SimulationOptions default_simulation(const Pomdp& model);
+
 /// Plans and certifies: value iteration gives gain_upper, simulation of the policy gain_lower. With
 /// a gap it goes on, doubling the resolution (warm) or the simulated steps, whichever is the wider
 /// part, and the plan's message says whether the gap was reached or which budget was spent. Same

@@ -9,6 +9,7 @@ namespace oas {
 namespace {
 
 constexpr std::size_t kShownBeliefs = 5;  // of an action
+constexpr int kMostStates = 300;
 
 std::vector<UnitForecast> forecasts_of(const AnyModel& model,
                                        const std::optional<TransitionEstimate>& estimate,
@@ -37,6 +38,9 @@ ReportContents report_log(const AnyModel& model, const std::optional<TransitionE
   check_ranges(options);
   const Pomdp& chain = chain_of(model);
   OAS_REQUIRE(chain.has_transition(), "the model has no transition to report on");
+  OAS_REQUIRE(chain.num_states() <= kMostStates,
+              "{} states are more than the limit of {} of a page that draws every pair of them",
+              chain.num_states(), kMostStates);
   OAS_REQUIRE(!options.plan || options.plan->model.num_states() == chain.num_states(),
               "the plan is for {}, the model is {}", options.plan->model.brief(), chain.brief());
   ReportContents contents{options.title,    log.title(),        model, estimate,     {},

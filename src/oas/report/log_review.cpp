@@ -13,9 +13,18 @@ namespace oas {
 
 namespace {
 
+constexpr double kMostNumbers = 4e7;  // of the history of a unit: 320 MB
+
 std::vector<double> smoothed_states(const Pomdp& model, const LoggedRun& run, bool finite,
                                     std::int64_t& impossible) {
+  const auto numbers = static_cast<double>(run.actions.size() + 1) * model.num_states();
+  OAS_REQUIRE(
+      numbers <= kMostNumbers,
+      "{} rows of {} states make a history of {:.3g} numbers, more than the limit of {:.0g} that "
+      "a report holds; --from and --until take a part of the log",
+      run.actions.size(), model.num_states(), numbers, kMostNumbers);
   std::vector<double> result;
+  result.reserve(static_cast<std::size_t>(numbers));
   const auto receive = [&](std::size_t t, std::span<const double> /*belief*/,
                            std::span<const double> smoothed, double probability) {
     result.insert(result.end(), smoothed.begin(), smoothed.end());

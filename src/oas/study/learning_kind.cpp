@@ -153,8 +153,7 @@ std::shared_ptr<const OracleOnInstance> oracle_of(const Task& task, const Learni
                   read.instance.candidates, task.seed, replication, read.options.steps);
   return context.shared->get<OracleOnInstance>(key, [&] {
     Instance instance = instance_of(read, replication);
-    // Over all steps an error of the gain then makes about 1 of regret.
-    const double gap = std::max(1e-6, 1.0 / static_cast<double>(read.options.steps));
+    const double gap = oracle_gap_for(instance.model, read.options.steps);
     RegretOracle oracle(instance.model, {.floor = read.floor, .gap = gap}, Parallelism{1});
     return OracleOnInstance{std::move(instance), std::move(oracle)};
   });

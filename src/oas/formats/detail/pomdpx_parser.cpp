@@ -131,7 +131,7 @@ void PomdpxParser::read_variables(const Node& root) {
   check_elements(section, {"StateVar", "ObsVar", "ActionVar", "RewardVar"}, false);
   each(section, "StateVar", [&](const Node& node) {
     Variable variable = read_variable(node, "vnamePrev", 's');
-    const std::string after = node.attribute("vnameCurr").value();
+    const std::string after = read_name(node, "vnameCurr");
     variable.fully_observed = node.attribute("fullyObs").as_bool();
     name_slot(node, variable.name, SlotKind::state_before, model_.states.size());
     name_slot(node, after, SlotKind::state_after, model_.states.size());
@@ -148,19 +148,54 @@ void PomdpxParser::read_variables(const Node& root) {
     model_.observations.push_back(std::move(variable));
   });
   each(section, "RewardVar",
-       [&](const Node& node) { reward_names_.insert(node.attribute("vname").value()); });
+       [&](const Node& node) { reward_names_.insert(read_name(node, "vname")); });
   if (model_.states.empty()) faults_.add(xml_.place(section), "no <StateVar>");
   if (model_.actions.empty()) faults_.add(xml_.place(section), "no <ActionVar>");
 }
 
 Variable PomdpxParser::read_variable(const Node& node, const char* name_attribute, char prefix) {
   Variable variable;
-  variable.name = node.attribute(name_attribute).value();
+  variable.name = read_name(node, name_attribute);
   if (names_.size() > kMaxVariables) {
     fail(node, fmt::format("more than the limit of {} variables", kMaxVariables));
   }
   read_values(node, variable, prefix);
   return variable;
+}
+
+// Lists of names are separated by spaces, so that one with a space in it cannot be named there by
+// the letter of the format.
+std::string PomdpxParser::read_name(const Node& node, const char* attribute) {
+  std::string name = node.attribute(attribute).value();
+  const auto words = words_of(name);
+  if (!options_.lenient || words.size() < 2) return name;
+  name = fmt::format("{}", fmt::join(words, " "));
+  most_words_ = std::max(most_words_, words.size());
+  warnings_.add("name", xml_.place(node).line,
+                fmt::format("the name '{}' has spaces in it; the longest name that fits counts "
+                            "where variables are listed",
+                            name));
+  return name;
+}
+
+std::vector<std::string> PomdpxParser::names_in(std::string_view text) const {
+  const auto words = words_of(text);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < words.size();) {
+    std::string longest(words[at]);
+    std::size_t used = 1;
+    std::string joined = longest;
+    const std::size_t most = std::min(most_words_, words.size() - at);
+    for (std::size_t count = 2; count <= most; ++count) {
+      joined.append(1, ' ').append(words[at + count - 1]);
+      if (!names_.contains(joined) && !reward_names_.contains(joined)) continue;
+      longest = joined;
+      used = count;
+    }
+    names.push_back(std::move(longest));
+    at += used;
+  }
+  return names;
 }
 
 void PomdpxParser::read_values(const Node& node, Variable& variable, char prefix) {
@@ -231,11 +266,15 @@ void PomdpxParser::read_probabilities(const Node& root, const char* section, Slo
 void PomdpxParser::read_conditional(const Node& node, SlotKind role, std::vector<Factor>& factors,
                                     std::vector<bool>& given) {
   const std::string text = text_of(node.child("Var"));
-  const auto words = words_of(text);
-  if (words.size() != 1) fail(node, "expected one variable in <Var>");
-  const int slot = find_slot(node, words[0]);
+  const std::vector<std::string> names = names_in(text);
+  if (names.size() != 1) {
+    fail(node, options_.lenient
+                   ? "expected one variable in <Var>"
+                   : "expected one variable in <Var>; --lenient reads names with spaces in them");
+  }
+  const int slot = find_slot(node, names[0]);
   const Slot& variable = model_.slots[static_cast<std::size_t>(slot)];
-  if (variable.role != role) fail(node, fmt::format("'{}' does not belong here", words[0]));
+  if (variable.role != role) fail(node, fmt::format("'{}' does not belong here", names[0]));
   std::vector<int> scope = read_parents(node);
   check_parents(node, scope, role);
   scope.push_back(slot);
@@ -243,7 +282,7 @@ void PomdpxParser::read_conditional(const Node& node, SlotKind role, std::vector
   read_parameter(node, factor, true);
   check_sums(node, factor);
   const auto v = static_cast<std::size_t>(variable.variable);
-  if (given[v]) fail(node, fmt::format("'{}' is given twice", words[0]));
+  if (given[v]) fail(node, fmt::format("'{}' is given twice", names[0]));
   given[v] = true;
   factors[v] = std::move(factor);
 }
@@ -278,7 +317,7 @@ void PomdpxParser::read_rewards(const Node& section) {
   std::set<std::string> given;
   each(section, "Func", [&](const Node& node) {
     const std::string text = text_of(node.child("Var"));
-    for (const auto word : words_of(text)) given.emplace(word);
+    for (std::string& name : names_in(text)) given.insert(std::move(name));
     read_reward(node);
   });
   for (const std::string& name : given) {
@@ -309,8 +348,8 @@ int PomdpxParser::find_slot(const Node& node, std::string_view name) {
 std::vector<int> PomdpxParser::read_parents(const Node& node) {
   std::vector<int> scope;
   const std::string text = text_of(node.child("Parent"));
-  for (const auto word : words_of(text)) {
-    if (word != "null") scope.push_back(find_slot(node, word));
+  for (const std::string& name : names_in(text)) {
+    if (name != "null") scope.push_back(find_slot(node, name));
   }
   return scope;
 }

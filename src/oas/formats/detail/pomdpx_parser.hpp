@@ -44,6 +44,9 @@ class PomdpxParser {
   void read_rewards(const Node& section);
   void read_reward(const Node& node);
   [[nodiscard]] std::string name_of(int slot) const;
+  std::string read_name(const Node& node, const char* attribute);
+  // The variables that a list names.
+  [[nodiscard]] std::vector<std::string> names_in(std::string_view text) const;
   int find_slot(const Node& node, std::string_view name);
   std::vector<int> read_parents(const Node& node);
   void check_parents(const Node& node, const std::vector<int>& scope, SlotKind role);
@@ -70,6 +73,7 @@ class PomdpxParser {
   FactoredModel model_;
   std::map<std::string, std::pair<SlotKind, std::size_t>, std::less<>> names_;
   std::set<std::string> reward_names_;
+  std::size_t most_words_ = 1;                          // of a name
   std::map<std::string, Node, std::less<>> templates_;  // of the diagram that is being read
   WriteBudget budget_;
   double numbers_held_ = 0.0;  // by the factors so far; a listed row takes the room of four

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kCoarsest = 6;
 constexpr double kDefaultEntries = 4e6;
+constexpr double kMostPasses = 100.0;  // of the sweeps of one refinement, over the largest grid
 
 double num_entries(const Pomdp& model, int resolution) {
   return BeliefGrid::num_points(model.num_states(), resolution) * model.num_actions() *
@@ -113,7 +114,14 @@ std::optional<Plan> finer_grid_plan(const Plan& plan, const PlanOptions& options
   GridSolver solver(BeliefGrid(num_states, resolution), parallelism);
   solver.reset(
       resample_bias(coarse.values, BeliefGrid(num_states, coarse.resolution), solver.grid()));
-  return solve_on_grid(plan.model, options, solver);
+  PlanOptions limited = options;
+  limited.max_sweeps =
+      std::min(options.max_sweeps,
+               static_cast<int>(std::min(
+                   kMostPasses * options.max_entries / num_entries(plan.model, resolution), 1e9)));
+  Plan finer = solve_on_grid(plan.model, limited, solver);
+  finer.gain_upper = std::min(finer.gain_upper, plan.gain_upper);  // either is proved
+  return finer;
 }
 
 Plan discounted_grid_plan(const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {

@@ -17,6 +17,11 @@ namespace oas {
 namespace {
 
 constexpr int kPoolPerBelief = 8;
+constexpr int kManyStates = 1000;
+constexpr double kSweepWork = 2e9;  // products
+constexpr double kFewestSweeps = 100.0;
+constexpr double kBackupWork = 2e9;
+constexpr double kFewestBackups = 20.0;
 
 // Every second belief that a run of `agent` reaches, as columns.
 template <Agent Player>
@@ -36,6 +41,31 @@ void collect(const Pomdp& model, Player& agent, std::uint64_t seed, std::uint32_
   }
 }
 
+// What goes over all states and observations of what is not 0 in T, once.
+double products_of_sweep(const Pomdp& model) {
+  return static_cast<double>(model.transition().num_entries()) * model.num_observations();
+}
+
+// Long before the informed bound has settled in a chain of thousands of states, more sweeps cost
+// more than what they tell is worth.
+int affordable_sweeps(const Pomdp& model) {
+  if (model.num_states() <= kManyStates) return std::numeric_limits<int>::max();
+  const double cost = products_of_sweep(model) * model.num_actions();
+  return static_cast<int>(std::clamp(kSweepWork / cost, kFewestSweeps, 1e9));
+}
+
+// With thousands of states fewer beliefs and backups, so that a round takes seconds and its beliefs
+// the memory of those of a thousand states.
+PointOptions affordable(const Pomdp& model, PointOptions options) {
+  if (model.num_states() <= kManyStates) return options;
+  const int beliefs = options.num_beliefs * kManyStates / model.num_states();
+  options.num_beliefs = std::clamp(beliefs, 1, options.num_beliefs);
+  const double cost = products_of_sweep(model) * options.num_beliefs;
+  options.max_sweeps =
+      std::min(options.max_sweeps, static_cast<int>(std::max(kBackupWork / cost, kFewestBackups)));
+  return options;
+}
+
 void set_vectors(Plan& plan, const Eigen::MatrixXd& vectors) {
   plan.bias = VectorBias{{vectors.data(), vectors.data() + vectors.size()}};
 }
@@ -53,6 +83,7 @@ void PointOptions::validate() const {
 }
 
 double fast_informed_bound(const Pomdp& model, double iota, double tolerance, int max_sweeps) {
+  max_sweeps = std::min(max_sweeps, affordable_sweeps(model));
   detail::InformedSweep sweep_over(model, iota);
   const Eigen::MatrixXd rewards = model.expected_reward().transpose();  // S×A
   Eigen::MatrixXd alpha = Eigen::MatrixXd::Zero(model.num_states(), model.num_actions());
@@ -70,8 +101,9 @@ double fast_informed_bound(const Pomdp& model, double iota, double tolerance, in
   return bound;
 }
 
-Plan point_based_plan(const Pomdp& model, double iota, const PointOptions& options) {
-  options.validate();
+Plan point_based_plan(const Pomdp& model, double iota, const PointOptions& asked) {
+  asked.validate();
+  const PointOptions options = affordable(model, asked);
   check_floor(iota, model.num_actions());
   Plan plan(model);
   plan.iota = iota;

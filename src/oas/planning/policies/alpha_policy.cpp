@@ -79,13 +79,13 @@ std::string AlphaPolicy::brief() const {
 }
 
 AlphaActions::AlphaActions(const AlphaPolicy& policy, const Pomdp& model, const StateSplit& split)
-    : width_(static_cast<std::size_t>(policy.vector_length)),
-      groups_(static_cast<std::size_t>(policy.num_seen)),
-      belief_(width_) {
+    : width_(static_cast<std::size_t>(policy.vector_length)) {
   policy.validate();
   check_magnitude(policy);
   check_sizes(policy, model, split);
   check_timing(model);
+  groups_.resize(static_cast<std::size_t>(policy.num_seen));
+  belief_.resize(width_);
   const bool whole = policy.num_seen == 1;
   for (int s = 0; s < model.num_states(); ++s) {
     const auto i = static_cast<std::size_t>(s);

@@ -16,7 +16,7 @@ namespace oas {
 struct PolicyReadOptions {
   /// Most numbers of a policy (sparse vectors are held in full). A file that needs more is refused
   /// with an error that names the limit.
-  std::size_t max_numbers = 100'000'000;
+  std::size_t max_numbers = 40'000'000;
 };
 
 /// At belief b the action of the vector with the largest α_k·b; ties go to the first. Where part of

@@ -82,6 +82,11 @@ class ApplReader {
   void read_vectors(const pugi::xml_node& parent) {
     policy_.vector_length = integer(parent, "vectorLength", 1, 0);
     policy_.num_seen = integer(parent, "numObsValue", 1, 1);
+    const double states = static_cast<double>(policy_.vector_length) * policy_.num_seen;
+    if (states > static_cast<double>(options_.max_numbers)) {
+      fail(parent, fmt::format("vectors for {:.0f} states, more than the limit of {} numbers",
+                               states, options_.max_numbers));
+    }
     for (const pugi::xml_node& node : parent.children()) {
       if (node.type() != pugi::node_element) continue;
       const std::string_view name = node.name();
