@@ -193,6 +193,27 @@ TEST_F(LiveReadings, LikelihoodsOfASensorTeachAsItsObservationsDo) {
   }
 }
 
+// Likelihoods near the ends of what numbers can be.
+TEST_F(LiveReadings, ACommonFactorOfLikelihoodsSaysNothing) {
+  const Pomdp model = make_problem("machine-maintenance");
+  options_.agent = "oracle";
+  options_.settings = {{"resolution", "4"}};
+  LiveAgent agent(model, options_);
+  std::vector<nlohmann::json> beliefs;
+  for (const double factor : {1.0, 1e-300, 4e-323, 1e300}) {
+    const std::string unit = std::to_string(beliefs.size());
+    ask(agent, {{"call", "act"}, {"unit", unit}, {"step", 0}});
+    const auto answer = ask(agent, {{"call", "step"},
+                                    {"unit", unit},
+                                    {"step", 0},
+                                    {"action", 0},
+                                    {"likelihood", {0.0, factor, factor, 0.0}}});
+    beliefs.push_back(answer["belief"]);
+    EXPECT_EQ(beliefs.back(), beliefs.front()) << factor;
+  }
+  EXPECT_EQ(ask(agent, {{"call", "status"}})["warnings"].size(), 0u);
+}
+
 TEST_F(LiveReadings, WhatCannotBeIsRefusedByName) {
   const Pomdp finite = make_problem("machine-maintenance");
   const ContinuousPomdp model = continuous(finite);

@@ -24,6 +24,12 @@ bool all_zero(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value == 0.0; });
 }
 
+// A common factor says nothing, and products with very small numbers would be 0.
+void make_largest_one(std::vector<double>& likelihoods) {
+  const double largest = *std::max_element(likelihoods.begin(), likelihoods.end());
+  for (double& p : likelihoods) p /= largest;
+}
+
 }  // namespace
 
 LiveModel::LiveModel(AnyModel model) : given_(std::make_shared<AnyModel>(std::move(model))) {
@@ -93,6 +99,7 @@ void LiveModel::see_reading(const JournalRow& row, SeenRow& seen) const {
               "reading {} cannot be: after action {} its density is 0, or infinite, in the states; "
               "null says that nothing was read",
               fmt::join(row.reading, ", "), first ? "(none)" : finite_->actions()[row.action]);
+  make_largest_one(seen.likelihoods);
   if (missing == 0) seen.observation = cells_->cell(row.reading);
 }
 
@@ -107,6 +114,7 @@ void LiveModel::see_likelihoods(const JournalRow& row, SeenRow& seen) const {
   OAS_REQUIRE(!all_zero(row.likelihoods),
               "likelihoods are all 0: no state can give what was seen; null says that nothing was");
   seen.likelihoods = row.likelihoods;
+  make_largest_one(seen.likelihoods);
 }
 
 }  // namespace oas::detail
