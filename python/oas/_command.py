@@ -89,7 +89,8 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
     - `vectors` (text): the .alpha file of a .pg: start in the node of its best vector at the
       start
     - `grid` (whole number, 0): resolution of the chain's belief grid (0: the plan's)
-    - `steps` (whole number, 200000): simulated steps
+    - `steps` (whole number, 200000): simulated steps; beyond 1,000 states fewer where left
+      out
     - `level` (number, 0.999): confidence level
     - `seed` (whole number, 1): same seed, same bytes
     - those about rows: see `oas.read_log`
