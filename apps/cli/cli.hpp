@@ -56,6 +56,7 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
 
 /// Declares that the verb looks at these options only where `holds`, once all options are known;
 /// where it does not, one that was given is refused before any work: "--steps: why not".
+/// `holds` is kept by the options and must not keep them: it gets a plain pointer to them.
 void only_when(Common& common, std::vector<std::string> options, std::function<bool()> holds,
                std::string why_not);
 

@@ -262,18 +262,19 @@ void add_evaluate(CLI::App& app) {
   add_log_options(*verb, false, options->question.rows, options->common);
   only_when(
       options->common, log_option_names(false),
-      [options] {
+      [options = options.get()] {
         const auto& asked = options->question.policies;
         return std::any_of(asked.begin(), asked.end(),
                            [](const std::string& policy) { return policy.starts_with("log:"); });
       },
       "says how a log is read, and only --policy log:… reads one");
   only_when(
-      options->common, {"--confidence"}, [options] { return !options->question.policies.empty(); },
+      options->common, {"--confidence"},
+      [options = options.get()] { return !options->question.policies.empty(); },
       "only a table of --policy looks at it");
   only_when(
       options->common, {"--start-node", "--vectors", "--grid", "--steps", "--level", "--seed"},
-      [options] { return options->question.policies.empty(); },
+      [options = options.get()] { return options->question.policies.empty(); },
       "only the evaluation of one PLAN looks at it; a table of --policy is exact");
 }
 

@@ -240,7 +240,8 @@ void add_learn(CLI::App& app) {
   verb->add_option("-o,--output", options->output,
                    "FILE.csv for one run (FILE.json is written too), or a folder");
   only_when(
-      options->common, {"--checkpoints"}, [options] { return !options->output.empty(); },
+      options->common, {"--checkpoints"},
+      [options = options.get()] { return !options->output.empty(); },
       "these are rows of a CSV, and none is written; name one with -o");
   only_when(
       options->common,

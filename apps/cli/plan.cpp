@@ -286,17 +286,18 @@ void add_plan(CLI::App& app) {
   add_output(*verb, "-o,--output", options->output, "Plan to write (.json)", options->common);
   only_when(
       options->common, {"--confidence"},
-      [options] { return !options->all || !options->output.empty(); },
+      [options = options.get()] { return !options->all || !options->output.empty(); },
       "the comparison of --all has no limits over draws");
   only_when(
       options->common, {"--confidence"},
-      [options] {
+      [options = options.get()] {
         const Uncertainty& told = options->uncertainty;
         return !told.robust || !told.radius;
       },
       "the set of --robust is then that of --radius");
   only_when(
-      options->common, {"--steps", "--seed"}, [options] { return !options->uncertainty.robust; },
+      options->common, {"--steps", "--seed"},
+      [options = options.get()] { return !options->uncertainty.robust; },
       "the promise of --robust is proved, not simulated");
 }
 

@@ -104,7 +104,7 @@ void add_report(CLI::App& app) {
       ->capture_default_str();
   only_when(
       options->common, {"--steps", "--confidence"},
-      [options] { return !options->schedule.empty() || !options->reach.empty(); },
+      [options = options.get()] { return !options->schedule.empty() || !options->reach.empty(); },
       "only forecasts look at it: say with --actions which actions are to come");
 }
 

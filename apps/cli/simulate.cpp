@@ -144,7 +144,9 @@ void add_simulate(CLI::App& app) {
   options->common.folder_outputs = true;
   only_when(
       options->common, {"--filter", "--iota"},
-      [options] { return is_plan_file(options->policy) || find_policy(options->policy).reacts; },
+      [options = options.get()] {
+        return is_plan_file(options->policy) || find_policy(options->policy).reacts;
+      },
       "the policy chooses whatever was read, with fixed probabilities");
   verb->add_option("--shards", options->shards,
                    "Files that a folder gets, of whole runs (default: of a million rows each)")

@@ -4,6 +4,13 @@
 
 namespace oas::cli {
 
+namespace {
+
+// From the destructor to the thread, and blocked in this alone.
+constexpr int kEnd = SIGUSR2;
+
+}  // namespace
+
 StopSignals::StopSignals() {
   sigemptyset(&signals_);
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -11,13 +18,21 @@ StopSignals::StopSignals() {
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
     sigaddset(&signals_, signal);
   }
-  pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  // The thread is born with all of them blocked: the destructor may come before it has begun.
+  sigset_t in_thread = signals_;
+  sigaddset(&in_thread, kEnd);
+  pthread_sigmask(SIG_BLOCK, &in_thread, &before_);
   thread_ = std::thread([this] { listen(); });
+  if (sigismember(&before_, kEnd) == 1) return;
+  sigset_t end;
+  sigemptyset(&end);
+  sigaddset(&end, kEnd);
+  pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
 }
 
 StopSignals::~StopSignals() {
   ends_ = true;
-  pthread_kill(thread_.native_handle(), SIGUSR2);  // it waits for that
+  pthread_kill(thread_.native_handle(), kEnd);
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
@@ -34,8 +49,7 @@ std::function<void()> StopSignals::taken() {
 
 void StopSignals::listen() {
   sigset_t wanted = signals_;
-  sigaddset(&wanted, SIGUSR2);  // the destructor's; blocked in this thread alone
-  pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+  sigaddset(&wanted, kEnd);
   while (true) {
     int signal = 0;
     if (sigwait(&wanted, &signal) != 0) continue;

@@ -373,7 +373,7 @@ class TheRest(MpiCase):
     def test_rank_0_shows_how_far_it_is(self):
         """On the terminal that mpirun has; mpirun gives its ranks none."""
         for words in (("learn", "pest-control", "--agent", "uniform", "--steps", 1_000_000_000,
-                       "--runs", 2, "--checkpoints", 1, "--oracle-gap", 1e-2),):
+                       "--runs", 2, "--oracle-gap", 1e-2),):
             shown, _, _ = watch(command(2, *words), self.folder, 100, until="learning [",
                                 environment=ENVIRONMENT)
             self.assertIn("learning [", shown)

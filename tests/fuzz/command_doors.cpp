@@ -122,7 +122,7 @@ std::vector<Door> all_doors() {
     add(file, fmt::format("evaluate m.json {} --steps 64 --json", file));
   }
   add("draws.json", "forecast draws.json log.csv --actions 0 --steps 3 --json");
-  add("draws.json", "plan draws.json --grid 3 --steps 64 --robust --json");
+  add("draws.json", "plan draws.json --grid 3 --robust --json");
   add("draws.json", "evaluate draws.json --policy constant:0 --json");
   add("s.json", "estimate m.json log.csv --estimator oas-ml --structure s.json --json");
   add("o.json", "filter m.json units.csv --log-options o.json -o out.csv");
