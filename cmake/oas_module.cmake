@@ -64,7 +64,6 @@ function(oas_module name)
     set(scope PUBLIC)
     add_library(${library} STATIC ${arg_SOURCES})
     oas_target_defaults(${library})
-    oas_precompile(${library})
     if(OAS_SANITIZE AND NOT OAS_SANITIZE_ALL)  # only what the chosen tests need
       set_target_properties(${library} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()

@@ -10,7 +10,6 @@ set(MPI_CXX_SKIP_MPICXX ON)  # the old C++ interface
 find_package(MPI QUIET COMPONENTS CXX)
 option(OAS_MPI "Let the oas command run under mpirun (default: where MPI is found)"
   ${MPI_CXX_FOUND})
-option(OAS_PRECOMPILE "Compile what others ship as headers once (with GCC)" OFF)
 option(OAS_WERROR "Treat compiler warnings as errors" OFF)
 option(OAS_SANITIZE_ALL "Under a sanitizer: all fast tests, not only those labelled memory" OFF)
 option(OAS_COVERAGE "Count executed lines (gcov)" OFF)

@@ -10,14 +10,6 @@ endif()
 # others a sanitizer sees those labelled memory (readers, files), and all with
 # OAS_SANITIZE_ALL (--full).
 
-# The library is what must be fast; optimising the tests themselves takes longer than they run.
-function(oas_test_flags target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(OAS_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
-endfunction()
-
 # oas_test(<name> SOURCES <files…> [LINK <targets…>] [LABELS <labels…>])
 # A GoogleTest program <name>_test; ctest shows each of its cases as <name>.<Suite>.<Case>.
 # RapidCheck (rapidcheck/gtest.h) can be used; tests/ is on the include path ("support/…") and
@@ -35,11 +27,14 @@ function(oas_test name)
   endif()
   set(target ${name}_test)
   oas_executable(${target} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
-  oas_test_flags(${target})
+  # The library is what must be fast; optimising the tests themselves takes longer than they run.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(OAS_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   target_link_libraries(${target} PRIVATE GTest::gmock_main rapidcheck rapidcheck_gtest)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${target} PRIVATE OAS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  oas_precompile(${target} TEST)
   set(timeout 120)
   if(OAS_SANITIZE)
     set(timeout 600)  # the same work, several times as slow
