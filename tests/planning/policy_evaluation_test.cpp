@@ -135,6 +135,23 @@ TEST(PolicyEvaluation, GainFromTheStartWhereItDependsOnIt) {
   EXPECT_THAT(chain.message, testing::HasSubstr("depends on the start"));
 }
 
+// Pieces that mix settle soon, each at its own gain; that the span never closes is no reason to
+// go on.
+TEST(PolicyEvaluation, PiecesThatMixSettleInHundredsOfSweeps) {
+  const Pomdp model = test::make_model(
+      Timing::before, 4, 1, 2, {0.9, 0.1, 0, 0, 0.2, 0.8, 0, 0, 0, 0, 0.7, 0.3, 0, 0, 0.4, 0.6},
+      {0.7, 0.3, 0.1, 0.9, 0.6, 0.4, 0.2, 0.8}, Reward::by_action_state({1.0, 0.0, 0.5, 0.2}),
+      {0.1, 0.2, 0.3, 0.4});
+  PlanOptions options;
+  options.resolution = 6;
+  options.simulation.steps = 640;
+  const Plan plan = make_plan(model, options);
+  const ChainEvaluation chain = evaluate_on_chain(model, plan, model);
+  EXPECT_EQ(chain.status, SolveStatus::stalled);
+  EXPECT_LE(chain.iterations, 1024);
+  EXPECT_NEAR(chain.gain, 0.3 * 2.0 / 3.0 + 0.7 * (0.5 * 4.0 / 7.0 + 0.2 * 3.0 / 7.0), 1e-6);
+}
+
 // An observation that the filter thinks impossible must not stop it.
 TEST(PolicyEvaluation, ImpossibleObservationsInTheFilter) {
   const Pomdp truth = test::make_model(
