@@ -57,6 +57,20 @@ class Learn(CliCase):
         for name in ("not-kept", "first", "third"):
             self.assertEqual(self.read("planned.csv"), self.read(f"{name}.csv"), name)
 
+    def test_optimism_beyond_six_states(self):
+        self.good("problem", "random", "--states", 8, "--actions", 2, "--observations", 9,
+                  "--seed", 3, "-o", "eight.json")
+        for agent in ("oas-ucrl", "oas-ucrl-ml"):
+            record = self.good_json("learn", "eight.json", "--agent", agent, "--oracle-gap", 0.1,
+                                    "--steps", 4000, "--set", "resolution=2", "--set",
+                                    "radius_scale=0.001",
+                                    *(("--set", "exploration=optimism") if agent.endswith("ml")
+                                      else ()))
+            bold = [each for each in record["episodes"] if each["radius"]]
+            self.assertTrue(bold, agent)
+            for each in bold:
+                self.assertGreaterEqual(each["optimistic_gain"], each["planned_gain"])
+
     def test_says_what_the_best_gain_leaves_open(self):
         learn = ("learn", "robot-corridor", "--agent", "uniform", "--oracle-gap", 0.1)
         self.assertIn("every regret may be off by", self.good(*learn, "--steps", 50000))
