@@ -72,8 +72,8 @@ struct EviResult {
 /// POMDP: the member returned is found by search and its gain may lie well below the bound.
 ///
 /// With more than kMaxVertexStates states the paths are too many, and a bound that is linear in the
-/// moved mass takes their place (detail::ShiftPrices): sorted prices, as for the L1 balls of fully
-/// observed models. All that is said above holds for it; it is larger.
+/// moved mass takes their place (detail::ShiftPrices), capped by the gain where the state is seen.
+/// It is larger. At a fixed v it never falls with t; from one solution to the next it may, a little.
 ///
 /// Cost a round: O(G A O) enumerations of at most S! paths (few for small radii); by price O(G A O
 /// S²). The same bits for any number of threads.
