@@ -73,7 +73,7 @@ struct EviResult {
 ///
 /// With more than kMaxVertexStates states the paths are too many, and a bound that is linear in the
 /// moved mass takes their place (detail::ShiftPrices), capped by the gain where the state is seen.
-/// It is larger. At a fixed v it never falls with t; from one solution to the next it may, a little.
+/// It is larger. At a fixed v it never falls with t; between two solutions it may, a little.
 ///
 /// Cost a round: O(G A O) enumerations of at most S! paths (few for small radii); by price O(G A O
 /// S²). The same bits for any number of threads.
