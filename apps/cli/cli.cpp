@@ -134,6 +134,11 @@ void add_lenient_flag(CLI::App& verb, Common& common) {
                 "Accept dialects of .pomdp and POMDPX files, each with a warning");
 }
 
+void add_cache_flag(CLI::App& verb, bool& no_cache) {
+  verb.add_flag("--no-cache", no_cache,
+                "Plan the best policies anew, not those kept of earlier runs ($OAS_CACHE)");
+}
+
 void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
                         Common& common) {
   add_input(verb, name, model, summary, common)->required();

@@ -67,6 +67,8 @@ void refuse_options(const Common& common, const std::vector<std::string>& option
 
 /// Declares --lenient.
 void add_lenient_flag(CLI::App& verb, Common& common);
+/// Declares --no-cache.
+void add_cache_flag(CLI::App& verb, bool& no_cache);
 /// Declares a required argument that load_model() will read, and --lenient with it.
 void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,
                         Common& common);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "oas/core/version.hpp"
 #include "oas/jobs/learning_run.hpp"
 #include "oas/jobs/learning_runs.hpp"
+#include "oas/jobs/oracle_cache.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/statistics.hpp"
 #include "undetermined.hpp"
@@ -24,6 +26,8 @@ namespace oas::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr double kWorthTelling = 1.0;  // of regret
 
 void show_settings(const LearnArguments& options) {
   Json document = Json::array();
@@ -67,6 +71,18 @@ std::string mean_and_interval(const std::vector<double>& values) {
   return fmt::format("{:.1f} ± {:.1f}", interval.mean, interval.upper - interval.mean);
 }
 
+// Regret is counted against gains that are known to an interval, which adds up over the steps.
+std::string what_the_oracle_leaves_open(const LearnArguments& options, const RegretOracle& oracle) {
+  const auto steps = static_cast<double>(options.steps);
+  const double off = steps * oracle.gain_error;
+  const double off_floor = steps * oracle.floor_gain_error;
+  if (std::max(off, off_floor) < kWorthTelling) return "";
+  return fmt::format(
+      "  the best gains are not known better: every regret may be off by {:.2g}, "
+      "with floor by {:.2g}\n",
+      off, off_floor);
+}
+
 std::string summary(const LearnArguments& options, const std::vector<LearningRun>& runs,
                     const RegretOracle& oracle) {
   Table table({"agent", "expected regret", "with floor", "realised", "reward/step", "episodes",
@@ -86,7 +102,8 @@ std::string summary(const LearnArguments& options, const std::vector<LearningRun
   return fmt::format("{}, {} each; best gain {:.6f} ± {:.1g}, with floor {:.3g}: {:.6f} ± {:.1g}\n",
                      counted(options.steps, "step"), counted(options.runs, "run"), oracle.gain,
                      oracle.gain_error, oracle.floor, oracle.floor_gain, oracle.floor_gain_error) +
-         table.text() + (options.runs > 1 ? "  ± is the 95 % interval over runs\n" : "");
+         table.text() + (options.runs > 1 ? "  ± is the 95 % interval over runs\n" : "") +
+         what_the_oracle_leaves_open(options, oracle);
 }
 
 void write_run(const std::string& stem, const LearningRun& run, const Pomdp& model,
@@ -186,7 +203,8 @@ void run_learn(const LearnArguments& options) {
   for (const LeftOut& each : tasks.left_out) warn(options.common, to_text(each));
   const std::size_t known = tasks.left_out.size();
   const RegretOracle oracle = while_shown(options.common, "finding the best policies", [&] {
-    return RegretOracle(model, {.floor = floor, .gap = gap}, options.common.parallelism());
+    const OracleCache cache = options.no_cache ? OracleCache() : OracleCache::of_user();
+    return cache.get(model, {.floor = floor, .gap = gap}, options.common.parallelism());
   });
   const std::vector<LearningRun> runs = run_all(options, tasks, model, oracle);
   for (std::size_t i = known; i < tasks.left_out.size(); ++i) {
@@ -237,6 +255,7 @@ void add_learn(CLI::App& app) {
   verb->add_option("--oracle-gap", options->oracle_gap,
                    "Precision of the best gains, where the budget allows; the output says what was "
                    "reached (default 1/steps of the range of rewards, at least of 1)");
+  add_cache_flag(*verb, options->no_cache);
   verb->add_option("-o,--output", options->output,
                    "FILE.csv for one run (FILE.json is written too), or a folder");
   only_when(

@@ -22,6 +22,7 @@ struct LearnArguments {
   std::uint64_t seed = 1;
   int checkpoints = 100;
   std::optional<double> oracle_gap;
+  bool no_cache = false;
   std::string output;
 };
 

@@ -37,6 +37,11 @@ struct StudyArguments {
   std::vector<std::string> parts;
   bool quick = false;
   bool open = false;
+  bool no_cache = false;
+
+  [[nodiscard]] OracleCache oracles() const {
+    return no_cache ? OracleCache() : OracleCache::of_user();
+  }
 };
 
 std::atomic<bool> stop_requested{false};
@@ -109,6 +114,7 @@ StudyRun run_units(const StudyArguments& options, ResultStore& store,
   StudyRunOptions run;
   run.units = std::move(units);
   run.parallelism = options.common.parallelism();
+  run.oracles = options.oracles();
   run.stop = [flag = current_stop_flag()] {
     return stop_requested.load() || (flag != nullptr && flag->load());
   };
@@ -166,7 +172,9 @@ std::string default_folder(const Study& study, const std::optional<Shard>& shard
 void run_one(const StudyArguments& options) {
   const std::optional<Shard> shard = shard_of(options);
   const Study study = read_study(find_study(options.study), options.quick);
-  if (only_helps()) return help_study(study, options.common.parallelism());
+  if (only_helps()) {
+    return help_study(study, options.common.parallelism(), options.oracles());
+  }
   const std::string folder = options.folder.empty() ? default_folder(study, shard) : options.folder;
   std::optional<std::vector<std::int64_t>> units;
   if (shard) units = units_of_part(study, shard->part, shard->parts);
@@ -340,6 +348,7 @@ void add_study(CLI::App& app) {
   run->add_option(
       "--shard", options->shard,
       "I/N: only part I of N, for machines that share nothing; oas study merge joins them");
+  add_cache_flag(*run, options->no_cache);
   CLI::App* join = add_verb(*study, "merge", "Put the results of parts into one folder",
                             options->common, [options] { merge(*options); });
   join->add_option("PART", options->parts, "Folders with results of the same study")->required();

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import unittest
+from unittest import mock
 
 from support import CliCase
 
@@ -36,6 +38,43 @@ class Learn(CliCase):
         for name in names:
             if name.endswith(".csv"):
                 self.assertEqual(self.read(f"one/{name}"), self.read(f"three/{name}"), name)
+
+    def test_best_policies_are_kept_and_change_nothing(self):
+        learn = ("learn", "pest-control", "--agent", "uniform", *QUICK)
+        self.good(*learn, "-o", "planned.csv")
+        kept = self.folder / "cache"
+        with mock.patch.dict(os.environ, {"OAS_CACHE": str(kept)}):
+            self.good(*learn, "--no-cache", "-o", "not-kept.csv")
+            self.assertFalse(kept.exists())
+            self.good(*learn, "-o", "first.csv")
+            entry, = (kept / "oracles").iterdir()
+            self.good(*learn, "-o", "second.csv")
+            self.assertEqual(self.read("planned.csv"), self.read("second.csv"))
+            entry.write_text(entry.read_text()[:1000])
+            self.good(*learn, "-o", "third.csv")
+            self.good(*learn, "--iota", "0.2", "-o", "other.csv")
+            self.assertEqual(len(list((kept / "oracles").iterdir())), 2)
+        for name in ("not-kept", "first", "third"):
+            self.assertEqual(self.read("planned.csv"), self.read(f"{name}.csv"), name)
+
+    def test_optimism_beyond_six_states(self):
+        self.good("problem", "random", "--states", 8, "--actions", 2, "--observations", 9,
+                  "--seed", 3, "-o", "eight.json")
+        for agent in ("oas-ucrl", "oas-ucrl-ml"):
+            record = self.good_json("learn", "eight.json", "--agent", agent, "--oracle-gap", 0.1,
+                                    "--steps", 4000, "--set", "resolution=2", "--set",
+                                    "radius_scale=0.001",
+                                    *(("--set", "exploration=optimism") if agent.endswith("ml")
+                                      else ()))
+            bold = [each for each in record["episodes"] if each["radius"]]
+            self.assertTrue(bold, agent)
+            for each in bold:
+                self.assertGreaterEqual(each["optimistic_gain"], each["planned_gain"])
+
+    def test_says_what_the_best_gain_leaves_open(self):
+        learn = ("learn", "robot-corridor", "--agent", "uniform", "--oracle-gap", 0.1)
+        self.assertIn("every regret may be off by", self.good(*learn, "--steps", 50000))
+        self.assertNotIn("may be off", self.good(*learn, "--steps", 10))
 
     def test_learners_beat_uniform(self):
         records = self.good_json("learn", "network-link", "--agent", "oas-ucrl-pooled,uniform",

@@ -12,7 +12,7 @@ import unittest
 from support import CliCase
 
 # Say how or where to, not what.
-NEUTRAL = {"json", "quiet", "threads", "lenient", "help", "output"}
+NEUTRAL = {"json", "quiet", "threads", "lenient", "help", "output", "no-cache"}
 # How rows stand in a file. The reader of logs looks at all of them: where there is one, values that
 # cannot be are refused, and those without are left to the tests of the reader.
 ROWS = {"columns": "place=note", "separator": "ab", "missing": "0", "decimal-comma": None,

@@ -54,7 +54,7 @@ def run_page(path, root, environment):
 
 def main():
     root, binary = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-    environment = {**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "OAS_CACHE": "", "PATH": f"{binary.parent}:{os.environ['PATH']}"}
     pages = [root / "README.md", *sorted(root.glob("docs/tutorials/*.md")),
              *sorted(root.glob("docs/how-to/*.md"))]
     faults = [fault for page in pages for fault in run_page(page, root, environment)]

@@ -122,17 +122,34 @@ TEST(PolicyEvaluation, UniformPlayIsExact) {
   }
 }
 
+// A plan for the model, in the model.
+ChainEvaluation own_chain(const Pomdp& model, int resolution) {
+  PlanOptions options;
+  options.resolution = resolution;
+  options.simulation.steps = 640;
+  return evaluate_on_chain(model, make_plan(model, options), model);
+}
+
 TEST(PolicyEvaluation, GainFromTheStartWhereItDependsOnIt) {
   const Pomdp model = test::make_model(Timing::before, 2, 1, 1, {1, 0, 0, 1}, {1, 1},
                                        Reward::by_action_state({1.0, 0.0}), {0.25, 0.75});
-  PlanOptions options;
-  options.resolution = 8;
-  options.simulation.steps = 640;
-  const Plan plan = make_plan(model, options);
-  const ChainEvaluation chain = evaluate_on_chain(model, plan, model);
+  const ChainEvaluation chain = own_chain(model, 8);
   EXPECT_EQ(chain.status, SolveStatus::stalled);
   EXPECT_NEAR(chain.gain, 0.25, 1e-9);
   EXPECT_THAT(chain.message, testing::HasSubstr("depends on the start"));
+}
+
+// Pieces that mix settle soon, each at its own gain; that the span never closes is no reason to
+// go on.
+TEST(PolicyEvaluation, PiecesThatMixSettleInHundredsOfSweeps) {
+  const Pomdp model = test::make_model(
+      Timing::before, 4, 1, 2, {0.9, 0.1, 0, 0, 0.2, 0.8, 0, 0, 0, 0, 0.7, 0.3, 0, 0, 0.4, 0.6},
+      {0.7, 0.3, 0.1, 0.9, 0.6, 0.4, 0.2, 0.8}, Reward::by_action_state({1.0, 0.0, 0.5, 0.2}),
+      {0.1, 0.2, 0.3, 0.4});
+  const ChainEvaluation chain = own_chain(model, 6);
+  EXPECT_EQ(chain.status, SolveStatus::stalled);
+  EXPECT_LE(chain.iterations, 1024);
+  EXPECT_NEAR(chain.gain, 0.3 * 2.0 / 3.0 + 0.7 * (0.5 * 4.0 / 7.0 + 0.2 * 3.0 / 7.0), 1e-6);
 }
 
 // An observation that the filter thinks impossible must not stop it.

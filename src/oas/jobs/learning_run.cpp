@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
@@ -186,12 +187,21 @@ RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& option
     : plan(oracle_plan(model, 0.0, options.gap, parallelism)),
       floor_plan(options.floor > 0.0 ? oracle_plan(model, options.floor, options.gap, parallelism)
                                      : plan),
-      gain(gain_of(plan)),
-      gain_error(error_of(plan)),
-      floor(options.floor),
-      floor_gain(gain_of(floor_plan)),
-      floor_gain_error(error_of(floor_plan)) {
+      floor(options.floor) {
   check_floor(floor, model.num_actions());
+  note_gains();
+}
+
+RegretOracle::RegretOracle(Plan best, Plan best_with_floor, double with_floor)
+    : plan(std::move(best)), floor_plan(std::move(best_with_floor)), floor(with_floor) {
+  note_gains();
+}
+
+void RegretOracle::note_gains() {
+  gain = gain_of(plan);
+  gain_error = error_of(plan);
+  floor_gain = gain_of(floor_plan);
+  floor_gain_error = error_of(floor_plan);
 }
 
 void LearningOptions::validate() const { check_ranges(*this); }

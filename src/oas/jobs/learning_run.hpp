@@ -32,6 +32,8 @@ struct RegretOracleOptions {
 struct RegretOracle {
   RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
                Parallelism parallelism = {});
+  /// Of plans that were made before; both are one where the floor is 0.
+  RegretOracle(Plan best, Plan best_with_floor, double with_floor);
 
   Plan plan;                ///< without floor
   Plan floor_plan;          ///< with floor ι; `plan` where ι is 0
@@ -40,6 +42,9 @@ struct RegretOracle {
   double floor = 0.0;       ///< ι
   double floor_gain = 0.0;  ///< ρ* in the class with floor ι
   double floor_gain_error = 0.0;
+
+ private:
+  void note_gains();
 };
 
 /// One agent in one model for a number of steps.

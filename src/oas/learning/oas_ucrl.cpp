@@ -24,7 +24,6 @@ void OasUcrlOptions::validate(const Pomdp& sensors) const {
               "could not be estimated from it",
               *acting.iota);
   check_ranges(*this);
-  if (radius_scale > 0.0) check_optimism(sensors);
 }
 
 OasUcrl::OasUcrl(const Pomdp& sensors, const OasUcrlOptions& options)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "oas/core/contracts.hpp"
 #include "oas/planning/grid/extended_value_iteration.hpp"
 
 namespace oas {
@@ -14,12 +13,6 @@ namespace {
 constexpr int kMembers = 5;
 
 }  // namespace
-
-void check_optimism(const Pomdp& sensors) {
-  OAS_REQUIRE(sensors.num_states() <= kMaxExtendedStates,
-              "optimism is asked for with {} states; extended value iteration takes at most {}",
-              sensors.num_states(), kMaxExtendedStates);
-}
 
 void plan_optimistically(const TransitionModel& transition, const std::vector<double>& radius,
                          const RviOptions& options, BeliefController& controller,

@@ -7,13 +7,9 @@
 
 namespace oas {
 
-/// Throws InvalidArgument when there are more states than optimistic planning can take.
-void check_optimism(const Pomdp& sensors);
-
 /// Plans for the best member of the confidence set around `transition` with row radii [A][S] (total
 /// variation), hands it to the controller, and writes radius, gains, status and time into the
-/// record. All radii 0: plain planning. Otherwise extended value iteration, for at most
-/// kMaxExtendedStates states; throws InvalidArgument beyond.
+/// record. All radii 0: plain planning. Otherwise extended value iteration.
 void plan_optimistically(const TransitionModel& transition, const std::vector<double>& radius,
                          const RviOptions& options, BeliefController& controller, Episode& episode);
 

@@ -41,7 +41,6 @@ void PooledUcrlOptions::validate(const Pomdp& sensors) const {
       "exploration is gibbs, which draws hidden paths through all rows; oas-ucrl-ml and psrl-gibbs "
       "keep them, moments do not");
   check_ranges(*this);
-  if (exploration == PooledExploration::optimism) check_optimism(sensors);
 }
 
 PooledLearner::PooledLearner(const Pomdp& sensors, const PooledUcrlOptions& options)

@@ -31,7 +31,7 @@ namespace oas {
 ///   gibbs: T̃ from the exact posterior given all rows, by Gibbs sampling on from the model played
 ///     before: where sensors tell little, the rows leave more open than N shows;
 ///   optimism: the best member found of the set with row radii
-///     scale/α_a² · √(S log(A S k³/δ) / visits_a(s)), for at most kMaxExtendedStates states;
+///     scale/α_a² · √(S log(A S k³/δ) / visits_a(s));
 ///   none: the estimate.
 /// Without a floor an action that was played less than c·t^(1/3) times is played at once: T^(1/3)
 /// steps in all, and no wrong belief about an action lasts for ever.

@@ -34,7 +34,6 @@ TripleCounts empty_triples(const Pomdp& sensors, ConstantViews views) {
 void SeeuOptions::validate(const Pomdp& sensors) const {
   acting().validate(sensors);
   check_ranges(*this);
-  if (radius_scale > 0.0) check_optimism(sensors);
 }
 
 ActingOptions SeeuOptions::acting() const {

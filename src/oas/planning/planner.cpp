@@ -171,9 +171,7 @@ Plan optimistic_plan(const Pomdp& model, double radius, const PlanOptions& optio
   const PlannerInfo& planner = choose_optimistic_planner(options);
   const EviResult found =
       planner.best_member(ConfidenceSet::uniform(model, radius), options, parallelism);
-  PlanOptions member = options;
-  member.planner = planner.name;
-  Plan plan = make_plan(model.with_transition(found.member), member, parallelism);
+  Plan plan = make_plan(model.with_transition(found.member), options, parallelism);
   plan.optimism = Optimism{radius, std::max(found.gain_bound, plan.gain_upper)};
   return plan;
 }

@@ -154,7 +154,8 @@ std::shared_ptr<const OracleOnInstance> oracle_of(const Task& task, const Learni
   return context.shared->get<OracleOnInstance>(key, [&] {
     Instance instance = instance_of(read, replication);
     const double gap = oracle_gap_for(instance.model, read.options.steps);
-    RegretOracle oracle(instance.model, {.floor = read.floor, .gap = gap}, Parallelism{1});
+    RegretOracle oracle =
+        context.oracles.get(instance.model, {.floor = read.floor, .gap = gap}, Parallelism{1});
     return OracleOnInstance{std::move(instance), std::move(oracle)};
   });
 }

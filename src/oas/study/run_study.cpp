@@ -157,6 +157,7 @@ class StudyRunner {
     session_.machine = machine_name();
     session_.version = version();
     context_.stop = [this] { return stopping(); };
+    context_.oracles = options_.oracles;
     TaskFarm farm;  // each thread takes the next unit when it is free: they differ much in length
     farm.tasks = pending_;
     farm.here = [this](std::int64_t number) { run_here(number); };
@@ -265,8 +266,9 @@ StudyRun run_study(ResultStore& store, const StudyRunOptions& options) {
   return StudyRunner(store, options).run();
 }
 
-void help_study(const Study& study, Parallelism parallelism) {
-  const TaskContext context;
+void help_study(const Study& study, Parallelism parallelism, const OracleCache& oracles) {
+  TaskContext context;
+  context.oracles = oracles;
   TaskFarm farm;
   farm.away = [&](std::int64_t number) { return saved(run_unit(study, number, context)); };
   run_farm(farm, parallelism);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oas/core/parallel.hpp"
+#include "oas/jobs/oracle_cache.hpp"
 #include "oas/study/result_store.hpp"
 #include "oas/study/study.hpp"
 
@@ -21,6 +22,8 @@ struct StudyProgress {
 
 struct StudyRunOptions {
   Parallelism parallelism;
+  /// Where oracles that were planned before are found and new ones kept.
+  OracleCache oracles;
   /// Asked often, from any thread: true ends the run within a moment; finished units stay.
   std::function<bool()> stop;
   /// Only these units, where given.
@@ -56,7 +59,7 @@ struct StudyRun {
 [[nodiscard]] StudyRun run_study(ResultStore& store, const StudyRunOptions& options = {});
 
 /// Another rank's part: runs units of the same study as it is told to. Throws Dismissed at the end.
-void help_study(const Study& study, Parallelism parallelism);
+void help_study(const Study& study, Parallelism parallelism, const OracleCache& oracles = {});
 
 /// Runs one unit again and compares its rows with those stored, as CSV text.
 struct Replay {

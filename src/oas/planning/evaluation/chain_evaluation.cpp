@@ -19,6 +19,15 @@ namespace {
 constexpr std::size_t kBlockPoints = 64;
 constexpr int kFirstChainCheck = 4096;
 constexpr double kChainStallRatio = 0.999;
+constexpr int kFirstSettledCheck = 128;
+
+double largest_change(std::span<const double> from, std::span<const double> to) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    largest = std::max(largest, std::abs(to[i] - from[i]));
+  }
+  return largest;
+}
 
 // Where the agent's belief goes: for each (point, action, observation) a few vertices, and the
 // greedy action at the exact next belief: policies jump at the borders of their regions, so the
@@ -217,6 +226,7 @@ ChainEvaluation Chain::solve(const ChainOptions& options, Parallelism parallelis
   ChainEvaluation result;
   result.resolution = grid_.resolution();
   double checked = std::numeric_limits<double>::infinity();
+  std::vector<double> at_check;
   for (int sweep = 1;; ++sweep) {
     check_interrupted();
     team.for_each([&](std::size_t block) { sweep_block(block); });
@@ -227,9 +237,13 @@ ChainEvaluation Chain::solve(const ChainOptions& options, Parallelism parallelis
     result.residual = *high - *low;
     result.iterations = sweep;
     const bool milestone = (sweep & (sweep - 1)) == 0;
-    const bool stalled =
-        milestone && sweep >= kFirstChainCheck && result.residual > kChainStallRatio * checked;
+    // Where the chain falls into pieces, every start settles at its own gain.
+    const bool settled = milestone && sweep >= kFirstSettledCheck &&
+                         largest_change(at_check, increments_) <= options.span_tolerance;
+    const bool stalled = settled || (milestone && sweep >= kFirstChainCheck &&
+                                     result.residual > kChainStallRatio * checked);
     if (milestone) checked = result.residual;
+    if (milestone && 2 * sweep >= kFirstSettledCheck) at_check = increments_;
     if (result.residual <= options.span_tolerance) {
       result.status = SolveStatus::converged;
       result.message = "the span fell to the tolerance";

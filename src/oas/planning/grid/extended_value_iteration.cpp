@@ -4,18 +4,22 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
 #include "oas/model/reward_table.hpp"
 #include "oas/planning/grid/detail/optimistic_shift.hpp"
+#include "oas/planning/grid/detail/priced_rows.hpp"
 
 namespace oas {
 
 namespace {
 
 using detail::SmallPoint;
+
+constexpr int kSeenSweeps = 2000;
 
 // Σ_o Z R(a,s,s',o): what a transition earns on average.
 double transition_reward(const Pomdp& model, const RewardTable& rewards, Action a, State s,
@@ -56,12 +60,8 @@ Matrix optimistic_rewards(const ConfidenceSet& set) {
 // Fills the rows of a BeliefMdp with the optimistic choices at a bias v.
 class OptimisticCompiler {
  public:
-  OptimisticCompiler(const ConfidenceSet& set, const BeliefGrid& grid)
-      : set_(set),
-        model_(set.center),
-        grid_(grid),
-        n_(model_.num_states()),
-        rewards_(optimistic_rewards(set)) {}
+  OptimisticCompiler(const ConfidenceSet& set, const BeliefGrid& grid, const Matrix& rewards)
+      : set_(set), model_(set.center), grid_(grid), n_(model_.num_states()), rewards_(rewards) {}
 
   void compile_block(std::size_t first, std::size_t points, std::span<const double> bias,
                      BeliefMdp::Block& block) const {
@@ -89,8 +89,8 @@ class OptimisticCompiler {
   // The cell of a point: calls visit(index, weight).
   template <class Visit>
   void visit_cell(const SmallPoint& point, const Visit& visit) const {
-    std::array<std::uint32_t, kMaxExtendedStates> indices;
-    std::array<double, kMaxExtendedStates> weights;
+    std::array<std::uint32_t, kMaxVertexStates> indices;
+    std::array<double, kMaxVertexStates> weights;
     const int count = grid_.interpolate(std::span(point).first(static_cast<std::size_t>(n_)),
                                         indices.data(), weights.data());
     for (int k = 0; k < count; ++k) visit(indices[k], weights[k]);
@@ -190,7 +190,7 @@ class OptimisticCompiler {
   const Pomdp& model_;
   const BeliefGrid& grid_;
   int n_;
-  Matrix rewards_;
+  const Matrix& rewards_;
 };
 
 // Every row moved as far as the set allows towards the states where h is high.
@@ -205,6 +205,45 @@ TransitionModel tilted(const ConfidenceSet& set, std::span<const double> h) {
     }
   }
   return {model.num_states(), model.num_actions(), std::move(values)};
+}
+
+// No policy earns more in any member: the gain where the state is seen, by value iteration over the
+// balls of the rows. `rewards` as optimistic_rewards().
+double seen_state_bound(const ConfidenceSet& set, const Matrix& rewards,
+                        const RviOptions& options) {
+  const Pomdp& model = set.center;
+  const int n = model.num_states();
+  const int num_actions = model.num_actions();
+  Vector arriving = Vector::Zero(n);  // r(o) of the state that is reached
+  Vector v = Vector::Zero(n);
+  double least = std::numeric_limits<double>::infinity();
+  for (int sweep = 0; sweep < kSeenSweeps; ++sweep) {
+    check_interrupted();
+    Matrix q = rewards;
+    for (Action a{0}; a < num_actions; ++a) {
+      if (model.reward().kind() == Reward::Kind::by_observation &&
+          model.timing() == Timing::after) {
+        arriving = model.sensors().matrix(a).transpose() *
+                   VectorView(model.reward().values().data(), model.num_observations());
+      }
+      const Vector h = v + arriving;
+      for (State s{0}; s < n; ++s) {
+        const std::vector<double> row =
+            optimistic_row(model.transition().row(a, s), set.radius[a * n + s],
+                           std::span(h.data(), static_cast<std::size_t>(n)));
+        q(a.value(), s.value()) += VectorView(row.data(), n).dot(h);
+      }
+    }
+    const Vector increment = ((1.0 - num_actions * options.iota) * q.colwise().maxCoeff() +
+                              options.iota * q.colwise().sum())
+                                 .transpose() -
+                             v;
+    least = std::min(least, increment.maxCoeff());
+    if (increment.maxCoeff() - increment.minCoeff() <= options.span_tolerance) break;
+    v += 0.5 * increment;
+    v.array() -= v(0);
+  }
+  return least;
 }
 
 std::vector<double> corner_values(const BeliefGrid& grid, std::span<const double> bias) {
@@ -229,6 +268,15 @@ class MemberSearch {
     attempt(
         tilted(set_, std::span(best_reward.data(), static_cast<std::size_t>(best_reward.size()))));
     attempt(tilted(set_, corner_values(solver_.grid(), result_.bias)));
+    // Where there are too many rows to go through one by one, all move again as the best member
+    // values its states.
+    if (set_.center.num_states() > kMaxVertexStates) {
+      while (left() &&
+             attempt(tilted(set_, corner_values(solver_.grid(), result_.member_solution.bias)))) {
+        check_interrupted();
+      }
+      return;
+    }
     while (improve_rows() && left()) {
       check_interrupted();
     }
@@ -290,13 +338,13 @@ EviResult extended_value_iteration(const ConfidenceSet& set, const BeliefGrid& g
                                    const EviOptions& options, Parallelism parallelism) {
   set.validate();
   options.validate(set.center.num_actions());
-  OAS_REQUIRE(set.center.num_states() <= kMaxExtendedStates,
-              "extended value iteration enumerates the vertices of a ball in the simplex: at most "
-              "{} states, not {}",
-              kMaxExtendedStates, set.center.num_states());
+  const bool by_price = options.by_price || set.center.num_states() > kMaxVertexStates;
   GridSolver solver(grid, parallelism);
   solver.solve(set.center, options.rvi);  // a good first bias
-  const OptimisticCompiler compiler(set, solver.grid());
+  const Matrix rewards = optimistic_rewards(set);
+  const OptimisticCompiler by_vertex(set, solver.grid(), rewards);
+  std::optional<detail::PricedRows> priced;
+  if (by_price) priced.emplace(set, solver.grid(), rewards);
   EviResult result;
   RviOptions one_sweep = options.rvi;
   one_sweep.max_sweeps = 1;
@@ -306,14 +354,22 @@ EviResult extended_value_iteration(const ConfidenceSet& set, const BeliefGrid& g
     BeliefMdp& mdp = solver.mdp();
     result.bias = solver.result().bias;
     parallel_for(mdp.num_blocks(), parallelism, [&](std::size_t i) {
-      compiler.compile_block(mdp.first_point(i), mdp.num_block_points(i), result.bias,
-                             mdp.block(i));
+      if (priced) {
+        priced->compile_block(mdp.first_point(i), mdp.num_block_points(i), result.bias,
+                              mdp.block(i));
+      } else {
+        by_vertex.compile_block(mdp.first_point(i), mdp.num_block_points(i), result.bias,
+                                mdp.block(i));
+      }
     });
     // The first sweep is the optimistic operator at this very bias: its increments are the bound.
     result.status = solver.iterate(one_sweep).status;
     result.gain_bound = solver.result().largest_increment;
     result.residual = solver.result().residual;
     if (result.status != SolveStatus::converged) solver.iterate(options.rvi);
+  }
+  if (by_price) {
+    result.gain_bound = std::min(result.gain_bound, seen_state_bound(set, rewards, options.rvi));
   }
   result.message = result.status == SolveStatus::converged
                        ? "the span fell to the tolerance"

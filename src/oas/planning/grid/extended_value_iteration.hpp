@@ -30,12 +30,13 @@ struct ConfidenceSet {
 };
 
 /// The largest number of states for which the vertices below are enumerated.
-inline constexpr int kMaxExtendedStates = 6;
+inline constexpr int kMaxVertexStates = 6;
 
 struct EviOptions {
   RviOptions rvi;         ///< floor, tolerance, damping
   int max_rounds = 100;   ///< choices of the optimistic dynamics
   int max_members = 100;  ///< members of the set that are solved in search of the best
+  bool by_price = false;  ///< bound shifts by price, as beyond kMaxVertexStates, with fewer too
 
   void validate(int num_actions) const;
 };
@@ -70,8 +71,12 @@ struct EviResult {
 /// (a table R(a,s,s',o)) it is maximised row by row on its own. Choices per belief define no single
 /// POMDP: the member returned is found by search and its gain may lie well below the bound.
 ///
-/// Cost a round: O(G A O) enumerations of at most S! paths (few for small radii); S <= 6. Throws
-/// InvalidArgument otherwise. The same bits for any number of threads.
+/// With more than kMaxVertexStates states the paths are too many, and a bound that is linear in the
+/// moved mass takes their place (detail::ShiftPrices), capped by the gain where the state is seen.
+/// It is larger. At a fixed v it never falls with t; between two solutions it may, a little.
+///
+/// Cost a round: O(G A O) enumerations of at most S! paths (few for small radii); by price O(G A O
+/// S²). The same bits for any number of threads.
 [[nodiscard]] EviResult extended_value_iteration(const ConfidenceSet& set, const BeliefGrid& grid,
                                                  const EviOptions& options = {},
                                                  Parallelism parallelism = {});

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kCoarsest = 6;
 constexpr double kDefaultEntries = 4e6;
+constexpr int kFewMembers = 10;        // solved in search of an optimistic one, many states
 constexpr double kMostPasses = 100.0;  // of the sweeps of one refinement, over the largest grid
 
 double num_entries(const Pomdp& model, int resolution) {
@@ -160,9 +161,13 @@ Plan discounted_grid_plan(const Pomdp& model, const PlanOptions& options, Parall
 EviResult best_member_on_grid(const ConfidenceSet& set, const PlanOptions& options,
                               Parallelism parallelism) {
   const int num_states = set.center.num_states();
-  const int resolution = resolution_of(set.center, options);
-  OAS_REQUIRE(resolution > 0, "a radius needs a belief grid; {} states are too many", num_states);
+  int resolution = resolution_of(set.center, options);
+  if (resolution == 0) {  // any grid bounds, however coarse
+    resolution = 1;
+    while (num_entries(set.center, resolution + 1) <= kDefaultEntries) ++resolution;
+  }
   EviOptions evi;
+  if (num_states > kMaxVertexStates) evi.max_members = kFewMembers;
   evi.rvi.iota = options.iota;
   evi.rvi.span_tolerance = std::max(options.span_tolerance, 1e-5);
   return extended_value_iteration(set, BeliefGrid(num_states, resolution), evi, parallelism);

@@ -22,7 +22,9 @@ constexpr double kGrowth = 1.5;       // of the points, between two searches for
 constexpr int kFirstSearch = 100;     // points
 constexpr double kPoor = 0.1;         // of the gap that a policy may earn less
 constexpr int kSearchBackups = 200;
-constexpr double kSearchShare = 0.5;  // of the work so far, at most, for the next search
+constexpr double kPointsPerBelief = 4.0;  // of the upper bound's points, for a search
+constexpr double kMostGrowth = 3.0;       // of the beliefs and vectors of a search
+constexpr double kSearchShare = 0.5;      // of the work so far, at most, for the next search
 constexpr std::uint64_t kFewestSteps = 1280;
 constexpr std::uint64_t kMostSteps = 20'000;
 
@@ -103,6 +105,11 @@ class Refinement {
   void search(bool needed) {
     PointOptions point = options_.point;
     point.max_sweeps = std::min(point.max_sweeps, kSearchBackups);
+    // Where the bound needs many points, so does the policy.
+    const double growth = std::clamp(
+        upper_.chain().points().size() / (kPointsPerBelief * point.num_beliefs), 1.0, kMostGrowth);
+    point.num_beliefs = static_cast<int>(growth * point.num_beliefs);
+    point.num_vectors = static_cast<int>(growth * point.num_vectors);
     point.discount = kDiscounts[searches_++ % kDiscounts.size()];
     const Pomdp& model = plan_.model;
     detail::PointSolver solver(model, options_.iota, point);

@@ -8,7 +8,7 @@
 
 namespace oas::detail {
 
-using SmallPoint = std::array<double, kMaxExtendedStates>;
+using SmallPoint = std::array<double, kMaxVertexStates>;
 
 /// The bound as a mixture of two points: (1 - share)·v(from) + share·v(to).
 struct OptimisticShift {
