@@ -135,6 +135,43 @@ TEST(LiveReplay, PlansBesideTheCallsCanBeMadeAgain) {
   EXPECT_THROW(LiveAgent(model, options), InvalidArgument);
 }
 
+// Rows that do not fit into the memory are read again from the journal: the same answers to the
+// bit, whatever the memory, and whenever it changes.
+TEST(LiveReplay, AnswersDoNotDependOnTheMemory) {
+  for (const char* agent_name : {"oas-ucrl-ml", "psrl-gibbs"}) {
+    const test::TemporaryDirectory folder;
+    const Pomdp model = make_problem("network-link");
+    LiveOptions options = quick_options(folder.file("much"));
+    options.agent = agent_name;
+    options.synchronous = true;
+    options.on_change = OnChange::fresh;
+    options.steps_per_false_alarm = 100;  // they come
+    const auto answers = [&](std::vector<int> memories) {
+      std::vector<FleetUnit> units = fleet(model, 4);
+      std::string all;
+      for (const int memory : memories) {
+        options.memory = memory;
+        LiveAgent agent(model, options);
+        play(agent, units, 400 / static_cast<int>(memories.size()));
+        ask(agent, {{"call", "end"}, {"unit", "u3"}, {"step", units[3].request()["step"]}});
+        units[3] = FleetUnit(model, "u3", 7);
+        all = all_of(agent);
+      }
+      return all;
+    };
+    options.journal = folder.file("much");
+    const std::string expected = answers({1024, 1024, 1024, 1024});
+    options.journal = folder.file("none");
+    EXPECT_EQ(answers({0, 0, 0, 0}), expected);
+    options.journal = folder.file("changes");
+    EXPECT_EQ(answers({1024, 0, 1024, 0}), expected);
+    options.memory = 0;
+    options.verify = true;
+    LiveAgent verified(model, options);
+    EXPECT_EQ(all_of(verified), expected);
+  }
+}
+
 // Beliefs are the exact ones of the oracle's model, to the bit.
 TEST(LiveReplay, BeliefsAreThoseOfTheFilter) {
   for (const char* problem : {"machine-maintenance", "network-link", "robot-corridor"}) {

@@ -37,6 +37,9 @@ struct LiveOptions {
   std::size_t segment_bytes = std::size_t{64} << 20;  ///< of one file of the journal
   int max_units = 10'000;                             ///< at the same time, at least 1
   std::size_t max_body = std::size_t{1} << 20;        ///< bytes of a request
+  /// MiB of rows for likelihood, those that a plan copies counted in. Beyond, a plan reads them
+  /// again from the journal. Answers do not depend on it.
+  int memory = 1024;
   OnChange on_change = OnChange::warn;
   /// Were the dynamics known exactly, a false alarm of change would come once in so many steps on
   /// average, or more rarely; at least 100.
@@ -51,6 +54,8 @@ struct LiveOptions {
     fields("verify", verify, "at the start compute every recorded choice and plan again");
     fields("snapshot_every", snapshot_every, {1, 1'000'000'000'000, true},
            "records of the journal between snapshots, at least; 0: none");
+    fields("memory", memory, {0},
+           "MiB for rows of likelihood, plans included; beyond, plans read the journal again");
     fields("max_units", max_units, {1}, "units at the same time");
     fields.choice("on_change", on_change, {"warn", "fresh"},
                   "when the dynamics have changed: say so, or also forget the rows before");
@@ -60,6 +65,8 @@ struct LiveOptions {
         {"fsync_seconds"}, [this] { return sync == LiveSync::interval; },
         "only --fsync interval looks at it");
   }
+
+  [[nodiscard]] std::size_t row_memory() const { return static_cast<std::size_t>(memory) << 20; }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

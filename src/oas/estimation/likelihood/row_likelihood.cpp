@@ -36,8 +36,12 @@ RowLikelihood::RowLikelihood(const Pomdp& model, std::size_t memory_limit)
 }
 
 RowLikelihood::RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit)
-    : RowLikelihood(TransitionLikelihood::with_vectors(model.chain()), memory_limit) {
-  vectors_ = true;
+    : RowLikelihood(with_vectors(model.chain(), memory_limit)) {}
+
+RowLikelihood RowLikelihood::with_vectors(const Pomdp& chain, std::size_t memory_limit) {
+  RowLikelihood rows(TransitionLikelihood::with_vectors(chain), memory_limit);
+  rows.vectors_ = true;
+  return rows;
 }
 
 void RowLikelihood::start_run(RunStart start) {

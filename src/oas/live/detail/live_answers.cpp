@@ -128,7 +128,8 @@ Json history_answer(const LiveState& state, const LiveRequest& request) {
   for (const char* key : {"plan", "rows", "value", "standard_error", "gain", "optimistic_gain"}) {
     answer[key] = Json::array();
   }
-  for (const LiveHistory::Point& point : state.history().points()) {
+  for (const auto& shared : state.history().points()) {
+    const LiveHistory::Point& point = *shared;
     const std::vector<double>& errors = point.standard_errors;
     answer["plan"].push_back(point.plan);
     answer["rows"].push_back(point.rows);

@@ -37,8 +37,9 @@ LiveService::LiveService(AnyModel model, LiveOptions options)
       store_(state_.full_model(), options_) {
   if (state_.learns()) {
     learner_ = std::make_unique<LiveLearner>(
-        split_agent(options_.agent, state_.full_model().finite(), options_.settings),
-        options_.seed);
+        split_agent(options_.agent, state_.full_model().finite(), options_.settings), options_.seed,
+        RowStorage{options_.row_memory(), options_.journal,
+                   rows_again(options_.journal, state_.full_model())});
   }
   store_.recover(state_, learner_.get());
   if (!options_.synchronous) worker_ = std::thread([this] { background(); });

@@ -113,7 +113,9 @@ class LiveService {
   mutable std::map<std::pair<std::string, int>, std::uint64_t> calls_;  // by name and status
   double planning_seconds_ = 0.0;
 
-  std::deque<LearnerRow> carried_;  // the background thread's: rows after those of the plan
+  // The background thread's: rows on their way to the learner, and those after the plan's.
+  std::vector<LearnerRow> taken_;
+  std::deque<LearnerRow> carried_;
   std::condition_variable wake_;
   std::condition_variable sync_wake_;
   bool stopping_ = false;

@@ -169,22 +169,28 @@ void LiveState::apply(const JournalRecord& record, bool check, std::vector<Learn
       adopt(plan_of(record));
       return;
     case JournalKind::change:
-      forget(fed);
+      forget();
+      if (learns()) fed.push_back(learner_row(record, {}));
       return;
     default:
       break;
   }
   LiveUnit& unit = unit_of(record.run);
+  save_before_change(unit);
   OAS_REQUIRE(record.step == unit.step, "unit '{}' is at step {}, the journal goes on at step {}",
               unit.name, unit.step, record.step);
-  const bool rows = record.kind == JournalKind::observe || record.kind == JournalKind::step;
-  if (rows) {
-    unit.step < 0 ? begin_with(unit, record.row, fed) : observe(unit, record.row, fed);
+  SeenRow seen;
+  if (has_row(record)) {
+    seen = full_model_.seen(record.row);
+    unit.step < 0 ? begin_with(unit, record.row, seen) : observe(unit, record.row, seen);
   }
   if (record.kind == JournalKind::act || record.kind == JournalKind::step) {
     act(unit, record, check);
   }
-  if (record.kind == JournalKind::end) end(unit, fed);
+  if (record.kind == JournalKind::end) end(unit);
+  if (learns() && record.kind != JournalKind::act) {
+    fed.push_back(learner_row(record, std::move(seen)));
+  }
 }
 
 LiveUnit LiveState::begun(const JournalRecord& record) const {
@@ -207,7 +213,12 @@ LiveUnit LiveState::begun(const JournalRecord& record) const {
 void LiveState::begin(const JournalRecord& record) {
   OAS_REQUIRE(record.run == runs_begun_, "run {} begins after {} runs", record.run, runs_begun_);
   LiveUnit fresh = begun(record);
-  if (const LiveUnit* before = find(record.text)) ended_.erase(before->end);
+  const auto before = units_.find(record.text);
+  if (before != units_.end()) {
+    save_before_change(before->second);
+    ended_.erase(before->second.end);
+  }
+  fresh.saving = saves_;
   LiveUnit& unit = units_[record.text] = std::move(fresh);
   runs_[record.run] = &unit;
   ++runs_begun_;
@@ -217,13 +228,15 @@ void LiveState::begin(const JournalRecord& record) {
 // Of ended units those are remembered that ended last.
 void LiveState::forget_names() {
   for (; ended_.size() > kEndedNames; ended_.erase(ended_.begin()), ++names_forgotten_) {
-    units_.erase(units_.find(ended_.begin()->second));
+    const auto unit = units_.find(ended_.begin()->second);
+    save_before_change(unit->second);
+    units_.erase(unit);
   }
 }
 
-void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
+void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, const SeenRow& seen) {
   OAS_REQUIRE(row.action < 0, "unit '{}': a first reading has an action", unit.name);
-  unit.first = full_model_.seen(row);
+  unit.first = seen;
   unit.content = content_of(row);
   unit.has_row = true;
   unit.step = 0;
@@ -232,22 +245,15 @@ void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<Le
   } else if (policy_) {
     policy_->take_over(unit);
   }
-  if (learns()) {
-    fed.push_back({unit.run, 1.0, unit.first, LearnerRow::Kind::first_reading});
-  }
 }
 
-void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
+void LiveState::observe(LiveUnit& unit, const JournalRow& row, const SeenRow& seen) {
   OAS_REQUIRE(row.action >= 0 && (unit.acted || row.by_others),
               "unit '{}' observes step {} before an action is chosen", unit.name, unit.step);
   play_under_plan_in_force(unit);
-  const SeenRow seen = full_model_.seen(row);
   if (detector_ && detector_->active()) watch(unit, seen);
   move_belief(unit, seen);
-  if (learns()) {
-    unit.window.add(seen, unit.belief);
-    fed.push_back({unit.run, row.propensity.value_or(0.0), seen, LearnerRow::Kind::row});
-  }
+  if (learns()) unit.window.add(seen, unit.belief);
   unit.content = content_of(row);
   unit.has_row = true;
   unit.acted = false;
@@ -277,7 +283,7 @@ void LiveState::play_under_plan_in_force(LiveUnit& unit) {
 void LiveState::watch(LiveUnit& unit, const SeenRow& row) {
   if (unit.watch_plan != plans_) {
     RowFilter& filter = detector_->filter();
-    unit.window.bring(filter, unit.first);
+    unit.window.bring(filter, unit.first, policy_ ? policy_->doubt_of_estimate() : 0.0);
     unit.watch.belief = filter.copied();
     unit.watch.before = unit.window.last_observation(unit.first.observation);
     unit.watch_plan = plans_;
@@ -305,8 +311,7 @@ void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
   unit.acted = true;
 }
 
-void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
-  if (learns()) fed.push_back({unit.run, 1.0, {}, LearnerRow::Kind::run_ends});
+void LiveState::end(LiveUnit& unit) {
   runs_.erase(unit.run);
   unit.ended = true;
   unit.acted = false;
@@ -320,9 +325,8 @@ void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
   forget_names();
 }
 
-void LiveState::forget(std::vector<LearnerRow>& fed) {
+void LiveState::forget() {
   if (!learns()) return;
-  fed.push_back({0, 1.0, {}, LearnerRow::Kind::all_forgotten});
   plan_due_ = rows_ + learner_settings_->first_episode();
   forgotten_ = rows_;
   detector_->suspend();
@@ -337,7 +341,8 @@ void LiveState::adopt(LivePlan plan) {
     const std::int64_t learned = plan.rows - forgotten_;
     plan_due_ = plan.rows + learner_settings_->length_after(learned);
   }
-  policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_);
+  const double drift = policy_ ? policy_->drift() + plan.distance(policy_->plan().transition) : 0.0;
+  policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_, drift);
   history_.add(policy_->plan());
   const std::int64_t learned = policy_->plan().rows - forgotten_;
   if (learned > 0) detector_->hold_true(policy_->plan().estimate, learned);

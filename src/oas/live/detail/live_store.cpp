@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace oas::detail {
 
 namespace {
 
-constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/2";
+constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/3";
 
 std::string hash_of(const AnyModel& model) {
   const auto text =
@@ -58,6 +59,15 @@ JournalHeader header_of(const LiveModel& model, const LiveOptions& options) {
 }
 
 }  // namespace
+
+RowStorage::Again rows_again(const std::string& folder, const LiveModel& model) {
+  return [folder, model](const std::function<bool(const LearnerRow&)>& receive) {
+    JournalReader reader(folder);
+    for (JournalRecord record; reader.next(record);) {
+      if (has_row(record) && !receive(learner_row(record, model.seen(record.row)))) return;
+    }
+  };
+}
 
 LiveStore::LiveStore(const LiveModel& model, const LiveOptions& options)
     : folder_(options.journal),
