@@ -152,6 +152,12 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
   const std::unique_ptr<detail::RowWindows> reader = windows();
   std::int64_t done = 0;
   for (Window window{}; total.possible() && reader->next(window);) {
+    if (options.mean_weight) {
+      part.mean_weight = [&options, before = static_cast<std::size_t>(done) - window.first](
+                             std::size_t first, std::size_t count) {
+        return options.mean_weight(before + first, count);
+      };
+    }
     done += window.own_rows();
     const std::int64_t behind = window.rows_ahead == 0 ? 0 : rows_behind(done, options.forgetting);
     window.look(part, behind);

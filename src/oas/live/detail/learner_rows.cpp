@@ -1,7 +1,8 @@
 #include "oas/live/detail/learner_rows.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -97,6 +98,7 @@ class RunsSource final : public RowSource {
       double* likelihood;
       char* code;
       char* end;
+      std::int64_t skip;
     };
     file_ = std::make_unique<ScratchFile>(rows_.storage_.folder, rows_.bytes_);
     std::map<std::uint64_t, Place> places;
@@ -104,7 +106,7 @@ class RunsSource final : public RowSource {
     char* code = codes_in_file();
     for (const auto& [number, run] : rows_.runs_) {
       char* const end = code + static_cast<std::size_t>(run.rows) * rows_.width_;
-      places[number] = {likelihood, std::exchange(code, end), end};
+      places[number] = {likelihood, std::exchange(code, end), end, run.dropped};
       likelihood += static_cast<std::size_t>(run.vectors) * rows_.states();
     }
     std::int64_t index = 0;
@@ -113,9 +115,11 @@ class RunsSource final : public RowSource {
       if (row.kind != LearnerRow::Kind::row || index++ < rows_.forgotten_) return true;
       if (index % kRowsAtATime == 0) check_interrupted();
       const auto place = places.find(row.run);
+      if (place == places.end() && index <= rows_.rows_ - rows_.fading_.reach()) return true;
+      if (place != places.end() && place->second.skip-- > 0) return true;
       OAS_REQUIRE(place != places.end() && place->second.code < place->second.end,
                   "the journal has other rows of run {} than when they were taken", row.run);
-      auto& [next_likelihood, next_code, end] = place->second;
+      auto& [next_likelihood, next_code, end, skip] = place->second;
       next_code = put_code(rows_.code(row.seen), rows_.width_, next_code);
       next_likelihood =
           std::copy(row.seen.likelihoods.begin(), row.seen.likelihoods.end(), next_likelihood);
@@ -179,9 +183,10 @@ class RunsSource final : public RowSource {
   std::vector<double> likelihoods_;
 };
 
-LearnerRows::LearnerRows(const Pomdp& sensors, RowStorage storage)
+LearnerRows::LearnerRows(const Pomdp& sensors, RowStorage storage, double half_life)
     : sensors_(sensors.without_transition()),
       storage_(std::move(storage)),
+      fading_{half_life, 0, Age::log},
       width_(bytes_for(sensors)) {}
 
 void LearnerRows::add(const LearnerRow& row) {
@@ -232,6 +237,11 @@ std::uint32_t LearnerRows::code(const SeenRow& row) const {
 }
 
 void LearnerRows::append(Run& run, const SeenRow& row) {
+  if (fading_.active()) {
+    const std::int64_t vectors = run.marks.empty() ? 0 : run.marks.front().vectors;
+    if (run.rows % kFadingRows == 0) run.marks.push_back({rows_, vectors + run.vectors});
+    run.last = rows_;
+  }
   ++run.rows;
   bytes_ += width_ + row.likelihoods.size() * sizeof(double);
   if (!row.likelihoods.empty()) {
@@ -252,6 +262,78 @@ void LearnerRows::drop_where_too_many() {
     run.codes = std::string();
     run.likelihoods = std::vector<double>();
   }
+}
+
+// By stretches of whole marks, so that what is left does not depend on when this was asked before.
+void LearnerRows::drop_old() {
+  if (!fading_.active()) return;
+  const std::int64_t border = rows_ - fading_.reach();
+  for (auto each = runs_.begin(); each != runs_.end();) {
+    Run& run = each->second;
+    std::size_t marks = 0;
+    while (marks + 1 < run.marks.size() && run.marks[marks + 1].number <= border) ++marks;
+    if (run.ended && run.last < border) marks = run.marks.size();
+    if (marks > 0) drop_front(run, marks);
+    each = run.ended && run.rows == 0 ? runs_.erase(each) : std::next(each);
+  }
+}
+
+void LearnerRows::drop_front(Run& run, std::size_t marks) {
+  const bool all = marks == run.marks.size();
+  const std::int64_t rows = all ? run.rows : static_cast<std::int64_t>(marks) * kFadingRows;
+  const std::int64_t vectors =
+      all ? run.vectors : run.marks[marks].vectors - run.marks.front().vectors;
+  const std::size_t codes = static_cast<std::size_t>(rows) * width_;
+  const std::size_t likelihoods = static_cast<std::size_t>(vectors) * states();
+  run.marks.erase(run.marks.begin(), run.marks.begin() + static_cast<std::ptrdiff_t>(marks));
+  if (in_memory_) {
+    run.codes.erase(0, codes);
+    run.likelihoods.erase(run.likelihoods.begin(),
+                          run.likelihoods.begin() + static_cast<std::ptrdiff_t>(likelihoods));
+  }
+  run.rows -= rows;
+  run.dropped += rows;
+  run.vectors -= vectors;
+  run.first = {};
+  run.unknown = true;
+  vectors_ -= vectors;
+  bytes_ -= codes + likelihoods * sizeof(double);
+}
+
+// Between marks as if rows came evenly.
+double LearnerRows::number_at(const Run& run, double row) {
+  const auto mark = std::min(static_cast<std::size_t>(row / static_cast<double>(kFadingRows)),
+                             run.marks.size() - 1);
+  const auto first = static_cast<double>(static_cast<std::int64_t>(mark) * kFadingRows);
+  const bool last = mark + 1 == run.marks.size();
+  const auto from = static_cast<double>(run.marks[mark].number);
+  const auto to = static_cast<double>(last ? run.last : run.marks[mark + 1].number);
+  const double steps =
+      last ? static_cast<double>(run.rows - 1) - first : static_cast<double>(kFadingRows);
+  return steps > 0.0 ? from + (to - from) * (row - first) / steps : from;
+}
+
+std::function<double(std::size_t, std::size_t)> LearnerRows::mean_weight(double power) const {
+  auto runs = std::make_shared<std::vector<std::pair<std::size_t, const Run*>>>();
+  std::size_t row = 0;
+  for (const auto& [number, run] : runs_) {
+    runs->emplace_back(row, &run);
+    row += static_cast<std::size_t>(run.rows);
+  }
+  const double rate = std::log(2.0) * power / fading_.half_life;
+  const auto newest = static_cast<double>(rows_ - 1);
+  return [runs, rate, newest](std::size_t first, std::size_t count) {
+    const auto after =
+        std::upper_bound(runs->begin(), runs->end(), first,
+                         [](std::size_t at, const auto& run) { return at < run.first; });
+    const auto& [begin, run] = *std::prev(after);
+    const auto from = static_cast<double>(first - begin);
+    const double old = rate * (newest - number_at(*run, from));
+    const double young = rate * (newest - number_at(*run, from + static_cast<double>(count - 1)));
+    const double span = old - young;
+    const double mean = span > 0.0 ? -std::expm1(-span) / span : 1.0;  // of exp between the two
+    return std::exp(-young) * mean;
+  };
 }
 
 RunStart LearnerRows::start_of(const Run& run) const {
@@ -278,6 +360,9 @@ void LearnerRows::save(ByteWriter& out) const {
     out.put(run.unknown);
     out.put(run.rows);
     out.put(run.vectors);
+    out.put_all(run.marks);
+    out.put(run.last);
+    out.put(run.dropped);
     out.put_text(run.codes);
     out.put_all(run.likelihoods);
   }
@@ -298,6 +383,12 @@ void LearnerRows::load(ByteReader& in) {
     run.unknown = in.get<bool>();
     run.rows = in.get_integer(0, left);
     run.vectors = in.get_integer(0, run.rows);
+    run.marks = in.get_all<Mark>();
+    run.last = in.get_integer(0, kMost);
+    run.dropped = in.get_integer(0, rows_);
+    const std::int64_t marks = (run.rows + kFadingRows - 1) / kFadingRows;
+    OAS_REQUIRE(std::cmp_equal(run.marks.size(), fading_.active() ? marks : 0),
+                "saved bytes are damaged: {} marks of {} rows", run.marks.size(), run.rows);
     run.codes = in.get_text();
     run.likelihoods = in.get_all<double>();
     left -= run.rows;
@@ -310,7 +401,8 @@ void LearnerRows::load(ByteReader& in) {
                 run.likelihoods.size(), run.rows);
     bytes_ += codes + likelihoods * sizeof(double);
   }
-  OAS_REQUIRE(left == 0, "saved bytes are damaged: {} rows are of no run", left);
+  OAS_REQUIRE(left == 0 || fading_.active(), "saved bytes are damaged: {} rows are of no run",
+              left);
   drop_where_too_many();
 }
 

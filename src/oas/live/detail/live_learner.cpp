@@ -11,18 +11,21 @@ namespace oas::detail {
 
 namespace {
 
+// Moments fade by so many rows at a time at most.
+constexpr std::int64_t kMostFadingRows = 4096;
+
 bool draws_paths(const PooledLearner& learner) {
   return learner.options().exploration == PooledExploration::gibbs;
 }
 
 }  // namespace
 
-LiveLearner::LiveLearner(SplitAgent agent, std::uint64_t seed, RowStorage storage)
-    : agent_(std::move(agent)), seed_(seed) {
+LiveLearner::LiveLearner(SplitAgent agent, std::uint64_t seed, RowStorage storage, double half_life)
+    : agent_(std::move(agent)), seed_(seed), fading_{half_life, 0, Age::log} {
   const PooledLearner& learner = *agent_.learner;
   if (!learner.likelihood()) return;
   if (draws_paths(learner)) storage.again = {};
-  kept_.emplace(learner.sensors(), std::move(storage));
+  kept_.emplace(learner.sensors(), std::move(storage), half_life);
 }
 
 void LiveLearner::add(const LearnerRow& row) {
@@ -34,6 +37,7 @@ void LiveLearner::add(const LearnerRow& row) {
   if (row.kind == LearnerRow::Kind::run_ends) places_.erase(row.run);
   if (row.kind != LearnerRow::Kind::row) return;
   ++rows_;
+  fade();
   const PooledLearner& learner = *agent_.learner;
   auto& moments = agent_.learner->moments();
   if (!moments) return;
@@ -41,6 +45,17 @@ void LiveLearner::add(const LearnerRow& row) {
   const bool usable = row.propensity > 0.0 || learner.sensors().timing() == Timing::before;
   auto& place = places_.try_emplace(row.run, moments->new_place()).first->second;
   moments->add({row.seen.action, row.propensity}, usable ? row.seen.observation : kMissing, place);
+}
+
+// Moments, now and then: as LearnerRows does, a stretch of rows at a time.
+void LiveLearner::fade() {
+  auto& moments = agent_.learner->moments();
+  if (!moments || !fading_.active()) return;
+  const std::int64_t stretch = fading_.stretch(kMostFadingRows);
+  if (rows_ % stretch != 0) return;
+  PairMoments faded = moments->moments();
+  faded.multiply(fading_.weight(static_cast<double>(stretch)));
+  moments->set_moments(std::move(faded));
 }
 
 void LiveLearner::forget() {
@@ -57,6 +72,23 @@ RowLikelihood LiveLearner::likelihood_of(RowSource& rows) const {
                                  : RowLikelihood(sensors, memory);
   likelihood.read(rows, {});
   return likelihood;
+}
+
+// As with_forgetting() does for logs, in which age is the place.
+LikelihoodRows LiveLearner::weighted(LikelihoodRows rows) const {
+  if (!fading_.active()) return rows;
+  const auto with = [likelihood = rows.likelihood](auto mean_weight) {
+    return
+        [likelihood, mean_weight](const TransitionModel& transition, const PassOptions& options) {
+          PassOptions weighing = options;
+          weighing.mean_weight = mean_weight;
+          return likelihood(transition, weighing);
+        };
+  };
+  rows.squared = with(kept_->mean_weight(2.0));
+  rows.likelihood = with(kept_->mean_weight(1.0));
+  rows.effective_rows = fading_.effective_rows({{rows_ - forgotten_, 1}});
+  return rows;
 }
 
 double LiveLearner::sensor_fit(RowSource& rows, const TransitionModel& estimate) const {
@@ -101,9 +133,10 @@ LivePlan LiveLearner::make_plan(const LivePlan* before) {
   std::unique_ptr<RowSource> rows;
   std::optional<RowLikelihood> likelihood;
   if (kept_) {
+    kept_->drop_old();
     rows = kept_->read();
     likelihood.emplace(likelihood_of(*rows));
-    learned = learner.estimate(likelihood->rows({1}), episode);
+    learned = learner.estimate(weighted(likelihood->rows({1})), episode);
   } else {
     learned = learner.estimate(episode);
   }
@@ -112,8 +145,9 @@ LivePlan LiveLearner::make_plan(const LivePlan* before) {
   plan.transition = agent_.controller.transition();
   plan.bias = agent_.controller.bias();
   if (kept_) {
-    plan.fit_p_value = sensor_fit(*rows, learned.transition);
-    plan.standard_error = standard_errors(likelihood->rows({1}), learned.transition);
+    // Older rows need not fit.
+    if (!fading_.active()) plan.fit_p_value = sensor_fit(*rows, learned.transition);
+    plan.standard_error = standard_errors(weighted(likelihood->rows({1})), learned.transition);
     learner.likelihood()->clear();
   }
   plan.estimate = std::move(learned.transition);

@@ -25,7 +25,8 @@ class LiveLearner {
  public:
   /// `agent` has a learner. Who draws
   /// paths through all rows (psrl-gibbs) keeps them in memory whatever the storage says.
-  LiveLearner(SplitAgent agent, std::uint64_t seed, RowStorage storage);
+  /// `half_life`: see LearnerRows; moments fade as well.
+  LiveLearner(SplitAgent agent, std::uint64_t seed, RowStorage storage, double half_life = 0.0);
 
   /// The next row; its observation is one that some state can give.
   void add(const LearnerRow& row);
@@ -47,13 +48,16 @@ class LiveLearner {
  private:
   void forget();
   void resume(const LivePlan* before);
+  void fade();
   [[nodiscard]] RowLikelihood likelihood_of(RowSource& rows) const;
+  [[nodiscard]] LikelihoodRows weighted(LikelihoodRows rows) const;
   [[nodiscard]] std::vector<double> standard_errors(const LikelihoodRows& rows,
                                                     const TransitionModel& estimate) const;
   [[nodiscard]] double sensor_fit(RowSource& rows, const TransitionModel& estimate) const;
 
   SplitAgent agent_;
   std::uint64_t seed_;
+  Forgetting fading_;
   std::int64_t rows_ = 0;
   std::int64_t forgotten_ = 0;  // the first rows, when the dynamics changed
   std::map<std::uint64_t, OnlineMoments::Place> places_;  // of runs that go on, with moments

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,8 @@ class LiveService {
   void add_units(LiveRequest request, Json& answer) const;
   // Calls; the lock is held.
   [[nodiscard]] Json dispatch(const LiveRequest& request);
+  // What is left to do without the lock, where that may take long; empty: nothing.
+  [[nodiscard]] std::function<Json()> question(const LiveRequest& request) const;
   [[nodiscard]] Json act(const LiveRequest& request);
   [[nodiscard]] Json observe(const LiveRequest& request);
   [[nodiscard]] Json step(const LiveRequest& request);

@@ -1,10 +1,14 @@
 #include "oas/live/detail/live_state.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/fingerprint.hpp"
+#include "oas/counts/forgetting.hpp"
 #include "oas/counts/row_pairing.hpp"
 #include "oas/learning/agents.hpp"
 #include "oas/simulation/policies.hpp"
@@ -38,7 +42,9 @@ LiveState::LiveState(LiveModel live_model, const LiveOptions& options)
       options_(options),
       model_(find_agent(options.agent).knows_dynamics ? full_model_.finite()
                                                       : full_model_.finite().without_transition()),
-      plays_(static_cast<std::size_t>(model_.num_actions()), 0) {
+      plays_(static_cast<std::size_t>(model_.num_actions()), 0),
+      recent_plays_(options.half_life > 0.0 ? plays_.size() : 0, 0.0) {
+  check_half_life();
   const Pomdp& model = full_model_.finite();
   if (find_agent(options.agent).split == nullptr) {
     solo_.emplace(make_agent(options.agent, model, options.settings));
@@ -134,16 +140,55 @@ Choice LiveState::choose(const LiveUnit& unit, const JournalRow* row) {
       begun.first = full_model_.seen(*row);
       belief = policy_->belief_of(begun);
     }
-    return drawn(unit, row == nullptr ? unit.step : 0, belief, plays_, rows_);
+    return drawn(unit, row == nullptr ? unit.step : 0, belief, nullptr);
   }
   if (policy_) belief = policy_->moved(belief, full_model_.seen(*row)).belief;
+  return drawn(unit, unit.step + 1, belief, row);
+}
+
+// An action that is played too rarely, after that row, if there is one.
+std::optional<Action> LiveState::overdue(const JournalRow* row) const {
   std::vector<std::int64_t> plays = plays_;
-  ++plays[static_cast<std::size_t>(row->action)];
-  return drawn(unit, unit.step + 1, belief, plays, rows_ + 1);
+  if (row != nullptr) ++plays[static_cast<std::size_t>(row->action)];
+  if (!recent_plays_.empty()) {  // what fades is to be tried again
+    std::vector<double> recent = recent_plays_;
+    if (row != nullptr) count_play(recent, row->action);
+    for (std::size_t a = 0; a < plays.size(); ++a) plays[a] = std::llround(recent[a]);
+  }
+  return learner_settings_->overdue(plays,
+                                    std::accumulate(plays.begin(), plays.end(), std::int64_t{0}));
+}
+
+void LiveState::count_play(std::vector<double>& plays, Action action) const {
+  if (plays.empty()) return;
+  const double weight = std::exp2(-1.0 / options_.half_life);
+  for (double& count : plays) count *= weight;
+  plays[static_cast<std::size_t>(action)] += 1.0;
+}
+
+std::int64_t LiveState::worth(std::int64_t rows) const {
+  if (recent_plays_.empty()) return rows;
+  const Forgetting fading{options_.half_life, 0, Age::log};
+  return std::min<std::int64_t>(rows, std::llround(fading.effective_rows({{rows, 1}})) + 1);
+}
+
+void LiveState::check_half_life() const {
+  if (options_.half_life == 0.0) return;
+  const auto require = [&](bool can, const char* why) {
+    OAS_REQUIRE(can,
+                "half_life is {}; agent '{}' {}: oas-ucrl-ml, oas-ucrl-pooled and "
+                "certainty-equivalent let rows fade",
+                options_.half_life, options_.agent, why);
+  };
+  require(find_agent(options_.agent).split != nullptr, "learns from one unit alone");
+  const SplitAgent agent = split_agent(options_.agent, full_model_.finite(), options_.settings);
+  require(agent.learner.has_value(), "does not learn");
+  require(agent.learner->options().exploration != PooledExploration::gibbs,
+          "draws hidden paths through all rows alike");
 }
 
 Choice LiveState::drawn(const LiveUnit& unit, std::int64_t step, std::span<const double> belief,
-                        std::span<const std::int64_t> plays, std::int64_t rows) {
+                        const JournalRow* row) {
   Rng rng = stream_of(options_.seed, unit, step);
   if (solo_) {
     if (!solo_choice_) solo_choice_ = solo_->act(rng);
@@ -154,7 +199,7 @@ Choice LiveState::drawn(const LiveUnit& unit, std::int64_t step, std::span<const
     return {Action{rng.below(static_cast<std::uint32_t>(num_actions))}, 1.0 / num_actions};
   }
   if (learner_settings_) {
-    if (const auto action = learner_settings_->overdue(plays, rows)) return {*action, 1.0};
+    if (const auto action = overdue(row)) return {*action, 1.0};
   }
   return explore(policy_->greedy(belief), floor_, num_actions, rng);
 }
@@ -262,6 +307,7 @@ void LiveState::observe(LiveUnit& unit, const JournalRow& row, const SeenRow& se
   ++rows_;
   if (seen.missing()) ++unit.missing, ++missing_;
   ++plays_[static_cast<std::size_t>(row.action)];
+  count_play(recent_plays_, row.action);
 }
 
 void LiveState::move_belief(LiveUnit& unit, const SeenRow& row) {
@@ -338,14 +384,14 @@ void LiveState::adopt(LivePlan plan) {
               plans_, rows_);
   plans_ = plan.number;
   if (plan.rows > forgotten_) {
-    const std::int64_t learned = plan.rows - forgotten_;
+    const std::int64_t learned = worth(plan.rows - forgotten_);
     plan_due_ = plan.rows + learner_settings_->length_after(learned);
   }
   const double drift = policy_ ? policy_->drift() + plan.distance(policy_->plan().transition) : 0.0;
   policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_, drift);
   history_.add(policy_->plan());
   const std::int64_t learned = policy_->plan().rows - forgotten_;
-  if (learned > 0) detector_->hold_true(policy_->plan().estimate, learned);
+  if (learned > 0) detector_->hold_true(policy_->plan().estimate, worth(learned));
 }
 
 LivePlan LiveState::plan_of(const JournalRecord& record) const {

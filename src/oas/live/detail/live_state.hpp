@@ -106,8 +106,12 @@ class LiveState {
   void load_units(ByteReader& in);
   [[nodiscard]] LiveUnit& unit_of(std::uint64_t run);
   [[nodiscard]] Choice drawn(const LiveUnit& unit, std::int64_t step,
-                             std::span<const double> belief, std::span<const std::int64_t> plays,
-                             std::int64_t rows);
+                             std::span<const double> belief, const JournalRow* row);
+  void count_play(std::vector<double>& plays, Action action) const;
+  [[nodiscard]] std::optional<Action> overdue(const JournalRow* row) const;
+  // Rows of full weight that so many since the last change are worth.
+  [[nodiscard]] std::int64_t worth(std::int64_t rows) const;
+  void check_half_life() const;
   void begin(const JournalRecord& record);
   void act(LiveUnit& unit, const JournalRecord& record, bool check);
   void observe(LiveUnit& unit, const JournalRow& row, const SeenRow& seen);
@@ -148,6 +152,7 @@ class LiveState {
   std::int64_t plan_due_ = 0;   // rows
   std::int64_t forgotten_ = 0;  // the first rows, when the dynamics changed
   std::vector<std::int64_t> plays_;
+  std::vector<double> recent_plays_;  // the same, fading; empty: rows do not fade
   LiveHistory history_;
   std::unique_ptr<LiveSnapshot> saving_;  // null: none is being taken
   std::string saved_up_to_;               // name of a unit; empty: none yet

@@ -136,6 +136,7 @@ LiveSnapshot LiveState::snapshot_of_rest() const {
   }
   out.put(last_impossible_);
   out.put_all(plays_);
+  out.put_all(recent_plays_);
   out.put_text(solo_ ? solo_->save().dump() : "");
   out.put(detector_ && detector_->active());
   if (detector_) detector_->save(out);
@@ -200,6 +201,7 @@ void LiveState::load(ByteReader& saved) {
   }
   last_impossible_ = rest.get_integer(-1, kMost);
   plays_ = rest.get_all<std::int64_t>(plays_.size());
+  recent_plays_ = rest.get_all<double>(recent_plays_.size());
   const std::string solo = rest.get_text();
   if (solo_) {
     const nlohmann::ordered_json document = parse_json(solo, "snapshot");
@@ -221,7 +223,7 @@ void LiveState::load(ByteReader& saved) {
   OAS_REQUIRE(!watching || policy_, "saved bytes are damaged: nothing to be held to be true");
   if (watching) {
     const LivePlan& held = policy_->plan();
-    detector_->hold_true(held.estimate, learns() ? held.rows - forgotten_ : 0);
+    detector_->hold_true(held.estimate, learns() ? worth(held.rows - forgotten_) : 0);
   }
   detector_->load(rest);
 }

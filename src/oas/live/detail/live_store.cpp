@@ -41,6 +41,7 @@ std::string identity_of(const AnyModel& model, const LiveOptions& options) {
     words.push_back(setting.name + "=" + setting.value);
   std::sort(words.begin(), words.end());
   words.push_back(fmt::format("seed={}", options.seed));
+  if (options.half_life > 0.0) words.push_back(fmt::format("half_life={}", options.half_life));
   if (find_agent(options.agent).knows_dynamics) {
     words.push_back(fmt::format("dynamics={}", hash_of(model)));
   }
