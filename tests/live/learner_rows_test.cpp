@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <tuple>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
-#include "oas/core/scratch_file.hpp"
 #include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/live/detail/live_learner.hpp"
 #include "support/random_models.hpp"
@@ -270,15 +268,6 @@ TEST(LearnerRows, AJournalThatChangedIsRefused) {
   static_cast<void>(dropped.read());
   told -= 10;
   EXPECT_THROW(static_cast<void>(dropped.read()), InvalidArgument);
-}
-
-TEST(ScratchFile, HasNoNameAndNeedsRoom) {
-  const test::TemporaryDirectory folder;
-  ScratchFile file(folder.path().string(), 10'000);
-  std::fill_n(file.data(), file.size(), 'x');
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  EXPECT_THROW(ScratchFile(folder.path().string(), std::size_t{1} << 55), IoError);
-  EXPECT_THROW(ScratchFile(folder.file("none"), 1), IoError);
 }
 
 }  // namespace
