@@ -13,6 +13,7 @@
 #include "oas/live/live_agent.hpp"
 #include "oas/server/http_server.hpp"
 #include "oas/web/agent_routes.hpp"
+#include "service_manager.hpp"
 #include "setting_options.hpp"
 
 namespace oas::cli {
@@ -106,9 +107,13 @@ void serve_agent(LiveAgent& agent, const HttpArguments& arguments, const Common&
   const AgentRoutes routes(calls_of(agent, server));
   server = std::make_unique<HttpServer>(
       options, [&routes](const HttpRequest& request) { return routes(request); });
-  signals.call([&server] { server->stop(); });
+  signals.call([&server] {
+    tell_service_manager("STOPPING=1");
+    server->stop();
+  });
   print(common, fmt::format("listening on http://{}\n", server->address()));
   if (common.json) print_json(common, {{"http", fmt::format("http://{}", server->address())}});
+  tell_service_manager("READY=1");
   server->run();
 }
 

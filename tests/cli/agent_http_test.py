@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -189,6 +190,25 @@ class AgentOverHttp(CliCase):
                 self.assertEqual(status, 200)
                 self.assertNotIn(TOKEN, text)
 
+    def test_a_service_manager_is_told_when_it_answers(self):
+        path = os.path.join(self.folder, "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.settimeout(60)
+            manager.bind(path)
+            os.environ["NOTIFY_SOCKET"] = path
+            try:
+                served = self.serve()
+                with served as agent:
+                    self.assertEqual(manager.recv(100), b"READY=1")
+                    agent.good("status")
+                    self.assertEqual(agent.stop(), (0, ""))
+                    self.assertEqual(manager.recv(100), b"STOPPING=1")
+                os.environ["NOTIFY_SOCKET"] = path + "-of-nobody"
+                with self.serve() as agent:
+                    agent.good("status")
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+
     def test_wrong_use_is_named(self):
         verb = ("agent", "machine-maintenance", "--journal", "j")
         self.bad(*verb, "--http", "0.0.0.0:0", says=["0.0.0.0:0", "token"])
@@ -219,8 +239,10 @@ class AgentOverHttp(CliCase):
                 self.assertIn(b"HTTP/1.1 408", client.recv(65536))
 
     def test_slow_clients_and_many_connections_hold_nobody_up(self):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         with self.serve("--http-rate", 0) as agent:
-            slow = [socket.create_connection(("127.0.0.1", agent.port)) for _ in range(400)]
+            slow = [socket.create_connection(("127.0.0.1", agent.port)) for _ in range(1000)]
             for client in slow:
                 client.sendall(b"POST /v1/status HTTP/1.1\r\nHost: loc")
             with concurrent.futures.ThreadPoolExecutor(8) as pool:

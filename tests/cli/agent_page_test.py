@@ -12,6 +12,33 @@ from support import CliCase
 NOT_RUN = 77  # what ctest knows as skipped
 
 
+# The least contrast of a text to its ground (WCAG 2: 4.5 can be read), which text that is, and the
+# luminance of the page.
+CONTRAST = """
+const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+const linear = (v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+const luminance = (color) => {
+  const [r, g, b] = numbers(color).slice(0, 3).map((v) => linear(v / 255));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const ground = (element) => {
+  for (; element; element = element.parentElement) {
+    const color = getComputedStyle(element).backgroundColor;
+    if (!(numbers(color)[3] === 0)) return color;
+  }
+  return 'rgb(255, 255, 255)';
+};
+const texts = [...document.querySelectorAll('h1, h2, p, td, th, button, summary, label')]
+  .filter((e) => e.offsetParent !== null && e.innerText.trim() && !e.disabled)
+  .map((e) => {
+    const [a, b] = [luminance(getComputedStyle(e).color), luminance(ground(e))];
+    return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.outerHTML.slice(0, 200)];
+  });
+return [...texts.reduce((least, one) => one[0] < least[0] ? one : least),
+        luminance(ground(document.body))];
+"""
+
+
 class AgentPage(CliCase):
     def serve(self, *options):
         return Served(self.folder, *options)
@@ -28,12 +55,15 @@ class AgentPage(CliCase):
                     more = {} if call == "act" else {"observation": "scrap" if i % 3 else "clean"}
                     status, answer = agent.ask(call, headers, unit=f"<b>m{i:02}", step=step, **more)
                     self.assertEqual(status, 200, answer)
-            for width, dark in ((390, False), (1200, True)):
+            for width, dark in ((390, False), (390, True), (1200, True)):
                 with tempfile.TemporaryDirectory() as other, \
                         browser.Browser(other, width, dark=dark) as page:
                     self.show(page, agent)
                     self.assertFalse(page.run("return document.documentElement.scrollWidth > "
                                               "window.innerWidth + 1"))
+                    contrast, where, ground = page.run(CONTRAST)
+                    self.assertGreater(contrast, 4.5, f"{where}, dark: {dark}")
+                    self.assertEqual(ground < 0.2, dark)
             with browser.Browser(profile) as page:
                 self.look_at_the_page(page, agent, headers)
 

@@ -5,11 +5,18 @@ usage: run_docs.py SOURCE_DIR OAS_BINARY
 Every block ```console of the README, the tutorials and the how-to pages is run, page by page, in an
 empty folder that has only `models` and `examples`. Lines after '$ ' are commands; the other lines
 must be printed by the command before them, in this order, though more may be printed between them.
-Seconds are not compared.
+Seconds are not compared. Where the system allows it, this runs in a network of its own, so that
+ports that the pages name are free; what a page leaves running (*.pid) is ended.
 """
 
+import contextlib
+import fcntl
 import os
 import re
+import shutil
+import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,6 +24,8 @@ import textwrap
 from pathlib import Path
 
 BLOCK = re.compile(r"^( *)```console\n(.*?)^\1```$", re.S | re.M)
+MARK = "OAS_DOCS_IN_OWN_NETWORK"
+SET_FLAGS, IS_UP = 0x8914, 1  # SIOCSIFFLAGS, IFF_UP
 NOT_COMPARED = re.compile(r"^\s*([\d.]+ s|…)?$")
 
 
@@ -37,6 +46,25 @@ def missing_line(shown, printed):
     return None
 
 
+def enter_own_network():
+    """Begins again in a network namespace that has a loopback and nothing else."""
+    if MARK in os.environ:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            fcntl.ioctl(probe, SET_FLAGS, struct.pack("16sh", b"lo", IS_UP))
+        return
+    if shutil.which("unshare") is None or \
+            subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
+        return
+    os.environ[MARK] = "1"
+    os.execvp("unshare", ["unshare", "-rn", sys.executable, "-B", *sys.argv])
+
+
+def end_leftovers(folder):
+    for file in Path(folder).glob("*.pid"):
+        with contextlib.suppress(ValueError, ProcessLookupError):
+            os.kill(int(file.read_text()), signal.SIGKILL)
+
+
 def run_page(path, root, environment):
     with tempfile.TemporaryDirectory() as folder:
         for given in ("models", "examples"):
@@ -46,13 +74,16 @@ def run_page(path, root, environment):
                                     capture_output=True, check=False)
             if result.returncode != 0:
                 yield f"{path.relative_to(root)}: '{command}' failed: {result.stderr.strip()}"
-                return
+                break
             line = missing_line(shown, result.stdout.split("\n"))
             if line is not None:
-                yield f"{path.relative_to(root)}: '{command}' does not print: {line}"
+                yield (f"{path.relative_to(root)}: '{command}' does not print: {line}; "
+                       f"{result.stderr.strip()}")
+        end_leftovers(folder)
 
 
 def main():
+    enter_own_network()
     root, binary = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     environment = {**os.environ, "OAS_CACHE": "", "PATH": f"{binary.parent}:{os.environ['PATH']}"}
     pages = [root / "README.md", *sorted(root.glob("docs/tutorials/*.md")),

@@ -141,15 +141,17 @@ std::string all_of(LiveAgent& agent) {
 
 }  // namespace
 
-void expect_survives(int kills) {
+void expect_survives(int kills, double half_life) {
   std::signal(SIGPIPE, SIG_IGN);
   const TemporaryDirectory folder;
   const Pomdp model = make_problem("machine-maintenance");
   LiveOptions options = quick_options(folder.file("journal"));
+  options.half_life = half_life;
   std::vector<FleetUnit> units;
   for (std::uint64_t i = 0; i < 4; ++i) units.emplace_back(model, "unit " + std::to_string(i), i);
   Rng rng({1, 0, Role::test});
   for (int i = 0; i < kills && !testing::Test::HasFailure(); ++i) {
+    options.memory = rng.below(2) == 0 ? 0 : 1;
     run_until_killed(model, options, units, life(i, rng));
   }
   std::size_t told = 0;

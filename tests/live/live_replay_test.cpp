@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "live/live_fleet.hpp"
@@ -135,6 +136,46 @@ TEST(LiveReplay, PlansBesideTheCallsCanBeMadeAgain) {
   EXPECT_THROW(LiveAgent(model, options), InvalidArgument);
 }
 
+// Rows that do not fit into the memory are read again from the journal: the same answers to the
+// bit, whatever the memory, and whenever it changes.
+TEST(LiveReplay, AnswersDoNotDependOnTheMemory) {
+  for (const auto& [agent_name, half_life] :
+       {std::pair("oas-ucrl-ml", 0.0), std::pair("oas-ucrl-ml", 20.0), std::pair("psrl-gibbs", 0.0),
+        std::pair("oas-ucrl-pooled", 50.0)}) {
+    const test::TemporaryDirectory folder;
+    const Pomdp model = make_problem("network-link");
+    LiveOptions options = quick_options(folder.file("much"));
+    options.agent = agent_name;
+    options.half_life = half_life;
+    options.synchronous = true;
+    options.on_change = OnChange::fresh;
+    options.steps_per_false_alarm = 100;  // they come
+    const auto answers = [&](std::vector<int> memories) {
+      std::vector<FleetUnit> units = fleet(model, 4);
+      std::string all;
+      for (const int memory : memories) {
+        options.memory = memory;
+        LiveAgent agent(model, options);
+        play(agent, units, 400 / static_cast<int>(memories.size()));
+        ask(agent, {{"call", "end"}, {"unit", "u3"}, {"step", units[3].request()["step"]}});
+        units[3] = FleetUnit(model, "u3", 7);
+        all = all_of(agent);
+      }
+      return all;
+    };
+    options.journal = folder.file("much");
+    const std::string expected = answers({1024, 1024, 1024, 1024});
+    options.journal = folder.file("none");
+    EXPECT_EQ(answers({0, 0, 0, 0}), expected);
+    options.journal = folder.file("changes");
+    EXPECT_EQ(answers({1024, 0, 1024, 0}), expected);
+    options.memory = 0;
+    options.verify = true;
+    LiveAgent verified(model, options);
+    EXPECT_EQ(all_of(verified), expected);
+  }
+}
+
 // Beliefs are the exact ones of the oracle's model, to the bit.
 TEST(LiveReplay, BeliefsAreThoseOfTheFilter) {
   for (const char* problem : {"machine-maintenance", "network-link", "robot-corridor"}) {
@@ -248,6 +289,70 @@ TEST(LiveReplay, RowsBeforeAChangeAreForgottenIfThatIsAskedFor) {
   }
   LiveAgent resumed(model, options);
   EXPECT_EQ(all_of(resumed), expected);
+}
+
+// What is learned follows dynamics that change, where rows fade; the agent tries actions again that
+// it had given up, and plans as often as what it learned from is renewed.
+TEST(LiveReplay, RowsFadeIfThatIsAskedFor) {
+  const test::TemporaryDirectory folder;
+  test::RandomModelOptions clear;
+  clear.num_observations = 3;
+  clear.min_alpha = 0.5;
+  const Pomdp model = test::random_model(clear, 2);
+  std::vector<double> mirrored;  // the states change their roles
+  const TransitionModel& before = model.transition();
+  for (Action a{0}; a < model.num_actions(); ++a) {
+    for (int s = model.num_states() - 1; s >= 0; --s) {
+      for (int next = model.num_states() - 1; next >= 0; --next) {
+        mirrored.push_back(before(a, State{s}, State{next}));
+      }
+    }
+  }
+  const TransitionModel after(model.num_states(), model.num_actions(), mirrored);
+  const auto distance = [&](LiveAgent& agent) {
+    const auto estimate = ask(agent, {{"call", "estimate"}})["transition"];
+    double sum = 0.0;
+    for (Action a{0}; a < model.num_actions(); ++a) {
+      for (State s{0}; s < model.num_states(); ++s) {
+        for (State next{0}; next < model.num_states(); ++next) {
+          sum += std::abs(estimate[a.value()][s.value()][next.value()].get<double>() -
+                          after(a, s, next));
+        }
+      }
+    }
+    return sum;
+  };
+  for (const char* agent_name : {"oas-ucrl-ml", "certainty-equivalent"}) {
+    std::vector<double> distances;
+    std::vector<std::int64_t> plans;
+    for (const double half_life : {600.0, 0.0}) {
+      LiveOptions options = quick_options(folder.file(fmt::format("{}-{}", agent_name, half_life)));
+      options.synchronous = true;
+      options.agent = agent_name;
+      options.half_life = half_life;
+      options.settings.push_back({"growth", "1.5"});
+      LiveAgent agent(model, options);
+      std::vector<FleetUnit> units = fleet(model, 2);
+      play(agent, units, 1500);
+      for (const FleetUnit& unit : units) {
+        ask(agent, {{"call", "end"}, {"unit", unit.name()}, {"step", unit.request()["step"]}});
+      }
+      const Pomdp changed = model.with_transition(after);
+      units = fleet(changed, 2);
+      play(agent, units, 1500);
+      distances.push_back(distance(agent));
+      plans.push_back(ask(agent, {{"call", "plan"}})["plan"]["number"]);
+    }
+    EXPECT_LT(distances[0], 0.6 * distances[1]) << agent_name;
+    EXPECT_GT(plans[0], plans[1]);
+  }
+  for (const char* agent_name : {"oracle", "psrl-gibbs", "psrl", "uniform"}) {
+    LiveOptions options = quick_options(folder.file("refused"));
+    options.settings.clear();
+    options.agent = agent_name;
+    options.half_life = 100.0;
+    EXPECT_THROW(LiveAgent(model, options), InvalidArgument) << agent_name;
+  }
 }
 
 TEST(LiveReplay, ASnapshotThatIsDamagedIsNotUsedAndSaid) {

@@ -65,12 +65,17 @@ TEST(LiveSoak, BeliefsDoNotDriftFromTheExactFilter) {
   }
 }
 
-// Agents that keep no rows for likelihood: however many steps and units there were.
-TEST(LiveSoak, MemoryIsFlat) {
+// However many steps there were: of agents that keep no rows for likelihood, and of those that have
+// no memory for them.
+class LiveMemoryTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(LiveMemoryTest, IsFlat) {
   const test::TemporaryDirectory folder;
   const Pomdp model = make_problem("machine-maintenance");
   LiveOptions options = test::quick_options(folder.file("journal"));
-  options.agent = "oas-ucrl-pooled";
+  options.agent = GetParam();
+  options.memory = 0;
+  options.settings.push_back({"growth", "4"});  // plans take time
   options.sync = LiveSync::never;
   options.synchronous = true;
   options.snapshot_every = 0;
@@ -89,6 +94,12 @@ TEST(LiveSoak, MemoryIsFlat) {
   const std::size_t plan = 2 * sizeof(double) * model.transition().values().size() + 256;
   EXPECT_LT(allocated(), before + kPlans * plan);
 }
+
+INSTANTIATE_TEST_SUITE_P(Agents, LiveMemoryTest, testing::Values("oas-ucrl-pooled", "oas-ucrl-ml"),
+                         [](const auto& agent) {
+                           return std::string(agent.param) == "oas-ucrl-ml" ? "likelihood"
+                                                                            : "moments";
+                         });
 
 }  // namespace
 }  // namespace oas

@@ -71,6 +71,15 @@ std::optional<Action> PooledLearner::overdue(std::span<const std::int64_t> plays
 }
 
 PooledLearner::Learned PooledLearner::estimate(Episode& episode) {
+  if (!likelihood_) return learned_by_moments(episode);
+  return estimate(likelihood_rows(*likelihood_, {1}), episode);
+}
+
+PooledLearner::Learned PooledLearner::estimate(const LikelihoodRows& rows, Episode& episode) {
+  return refine(learned_by_moments(episode).transition, rows, episode);
+}
+
+PooledLearner::Learned PooledLearner::learned_by_moments(Episode& episode) const {
   Learned learned;
   if (moments_) {
     TransitionEstimate by_moments = moments_->estimate(sensors_, episode);
@@ -84,22 +93,23 @@ PooledLearner::Learned PooledLearner::estimate(Episode& episode) {
   } else {
     learned.transition = TransitionModel::uniform(sensors_.num_states(), sensors_.num_actions());
   }
-  return likelihood_ ? refine(learned.transition, episode) : learned;
+  return learned;
 }
 
 // From the likelier of what the moments say and what was believed last.
-PooledLearner::Learned PooledLearner::refine(const TransitionModel& by_moments, Episode& episode) {
+PooledLearner::Learned PooledLearner::refine(const TransitionModel& by_moments,
+                                             const LikelihoodRows& rows, Episode& episode) {
   TransitionModel start = mixed_with_uniform(by_moments, kShareOfUniform);
   if (last_estimate_) {
     TransitionModel other = mixed_with_uniform(*last_estimate_, kShareOfUniform);
-    const double likelihood = likelihood_->pass(start, {}, {1}).log_likelihood;
-    if (likelihood_->pass(other, {}, {1}).log_likelihood > likelihood) start = std::move(other);
+    const double likelihood = rows.likelihood(start, {}).log_likelihood;
+    if (rows.likelihood(other, {}).log_likelihood > likelihood) start = std::move(other);
   }
   LikelihoodOptions options;
   options.prior = options_.prior;
   options.tolerance = options_.tolerance;
-  LikelihoodEstimate best = maximize_likelihood(*likelihood_, start, options, {1});
-  episode.pairs = static_cast<std::int64_t>(likelihood_->rows()) - 1;
+  LikelihoodEstimate best = maximize_likelihood(rows.likelihood, start, options);
+  episode.pairs = rows.rows - 1;
   episode.flagged_rows = 0;
   episode.failure = detail::failure_of(best);
   last_estimate_ = best.transition;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "oas/learning/acting_options.hpp"
 #include "oas/learning/belief_controller.hpp"
@@ -140,6 +141,8 @@ class PooledLearner {
   /// From the rows so far; their number and what went wrong go into the record. With likelihood
   /// from the estimate before, if it is likelier than the moments'.
   [[nodiscard]] Learned estimate(Episode& episode);
+  /// The same where likelihood() has no rows, and somebody else has them.
+  [[nodiscard]] Learned estimate(const LikelihoodRows& rows, Episode& episode);
   /// Plans for the model that episode `k` >= 1 plays after this estimate; samples are drawn by
   /// (seed, k).
   void plan(const Learned& learned, std::int64_t k, std::uint64_t seed,
@@ -154,7 +157,9 @@ class PooledLearner {
   }
 
  private:
-  [[nodiscard]] Learned refine(const TransitionModel& by_moments, Episode& episode);
+  [[nodiscard]] Learned learned_by_moments(Episode& episode) const;
+  [[nodiscard]] Learned refine(const TransitionModel& by_moments, const LikelihoodRows& rows,
+                               Episode& episode);
   [[nodiscard]] TransitionModel model_to_play(const Learned& learned, Rng rng,
                                               const BeliefController& controller,
                                               Episode& episode) const;

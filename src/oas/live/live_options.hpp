@@ -25,6 +25,8 @@ enum class OnChange {
 };
 
 struct LiveOptions {
+  static constexpr double kMostRows = 1e15;
+
   std::string journal;                ///< folder; made where it is missing
   std::string agent = "oas-ucrl-ml";  ///< of the table of agents
   std::vector<Setting> settings;      ///< of the agent
@@ -37,6 +39,12 @@ struct LiveOptions {
   std::size_t segment_bytes = std::size_t{64} << 20;  ///< of one file of the journal
   int max_units = 10'000;                             ///< at the same time, at least 1
   std::size_t max_body = std::size_t{1} << 20;        ///< bytes of a request
+  /// MiB of rows for likelihood, those that a plan copies counted in. Beyond, a plan reads them
+  /// again from the journal. Answers do not depend on it.
+  int memory = 1024;
+  /// A row counts half as much after so many further ones of all units, at least 1; 0: rows do not
+  /// fade. Of agents that learn from rows and not from hidden paths.
+  double half_life = 0.0;
   OnChange on_change = OnChange::warn;
   /// Were the dynamics known exactly, a false alarm of change would come once in so many steps on
   /// average, or more rarely; at least 100.
@@ -51,7 +59,11 @@ struct LiveOptions {
     fields("verify", verify, "at the start compute every recorded choice and plan again");
     fields("snapshot_every", snapshot_every, {1, 1'000'000'000'000, true},
            "records of the journal between snapshots, at least; 0: none");
+    fields("memory", memory, {0},
+           "MiB for rows of likelihood, plans included; beyond, plans read the journal again");
     fields("max_units", max_units, {1}, "units at the same time");
+    fields("half_life", half_life, {1.0, kMostRows, true},
+           "rows of all units after which a row counts half; 0: it always counts");
     fields.choice("on_change", on_change, {"warn", "fresh"},
                   "when the dynamics have changed: say so, or also forget the rows before");
     fields("steps_per_false_alarm", steps_per_false_alarm, {100.0},
@@ -60,6 +72,8 @@ struct LiveOptions {
         {"fsync_seconds"}, [this] { return sync == LiveSync::interval; },
         "only --fsync interval looks at it");
   }
+
+  [[nodiscard]] std::size_t row_memory() const { return static_cast<std::size_t>(memory) << 20; }
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

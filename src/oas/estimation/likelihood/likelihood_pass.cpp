@@ -112,7 +112,7 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
     batch_target_ = 2 * kGroup;
     const auto wanted = static_cast<std::size_t>(options.batches);
     // Most of the weight is in a tenth of the rows that count at all.
-    const std::size_t more = options.forgetting.half_life > 0.0 ? 8 : 1;
+    const std::size_t more = options.forgetting.half_life > 0.0 || options.mean_weight ? 8 : 1;
     while (steps / (2 * static_cast<std::size_t>(batch_target_)) >= more * wanted) {
       batch_target_ *= 2;
     }
@@ -198,7 +198,7 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
   TaskResult& result = results_[task];
   result = {};
   result.sums.assign(transition_.size(), 0.0);
-  if (options_.forgetting.active()) result.batch_sums = result.sums;
+  if (weighted()) result.batch_sums = result.sums;
   if (options_.emissions) result.emissions.assign(rows_.emission_.values.size(), 0.0);
   Workspace& work = workspace();
   std::int64_t steps_in_batch = 0;
@@ -222,7 +222,7 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
     if (!first_state(block, work, product)) return false;
     multiply_into(result.product, product.mantissa);
     result.product.exponent += product.exponent;
-    if (options_.forgetting.active() && block.starts_run && shift_ == 1) {
+    if (weighted() && block.starts_run && shift_ == 1) {
       result.weighted_log +=
           weight_of(block, block.row, 1) *
           (std::log(product.mantissa) + static_cast<double>(product.exponent) * std::log(2.0) +
@@ -251,7 +251,7 @@ bool LikelihoodPassRunner::run_block(std::size_t index, Workspace& work, TaskRes
 // before.
 bool LikelihoodPassRunner::run_steps(const Block& block, int group, Workspace& work,
                                      TaskResult& result, std::int64_t& steps_in_batch) const {
-  if (options_.forgetting.active()) {
+  if (weighted()) {
     return run_weighted_steps(block, group, work, result, steps_in_batch);
   }
   ScaledProduct product;
@@ -387,8 +387,7 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
       })) {
     return pass;
   }
-  const bool weighted = options_.forgetting.active();
-  pass.log_likelihood = weighted ? 0.0 : log_scale();
+  pass.log_likelihood = weighted() ? 0.0 : log_scale();
   if (ends_forgotten_) {
     pass.last_belief.assign(n, 1.0 / static_cast<double>(n));
   } else if (!seams_.empty()) {
@@ -408,7 +407,7 @@ LikelihoodPass LikelihoodPassRunner::collect() const {
     for (std::size_t s = 0; s < result.starts.size(); ++s) {
       pass.unknown_starts[s] += result.starts[s];
     }
-    pass.log_likelihood += weighted
+    pass.log_likelihood += weighted()
                                ? result.weighted_log
                                : std::log(result.product.mantissa) +
                                      static_cast<double>(result.product.exponent) * std::log(2.0);

@@ -11,6 +11,7 @@ using detail::ScaledProduct;
 // Mean weight of some rows of a block.
 double LikelihoodPassRunner::weight_of(const Block& block, std::size_t first,
                                        std::size_t count) const {
+  if (options_.mean_weight) return options_.mean_weight(first, count);
   return options_.forgetting.mean_weight(block.ages_end - static_cast<std::int64_t>(first + count),
                                          static_cast<std::int64_t>(count));
 }
@@ -24,18 +25,22 @@ std::int64_t LikelihoodPassRunner::ages_end(std::size_t run_end) const {
   return static_cast<std::int64_t>(window_end_) + options_.rows_behind;
 }
 
+// Rows of a block over which weights may be taken for equal.
+std::size_t LikelihoodPassRunner::weight_stretch(const Block& block) const {
+  if (options_.mean_weight) return kGroup;
+  const double whole = weight_of(block, block.row, std::max<std::size_t>(1, block.steps));
+  const bool fades = options_.forgetting.half_life > 0.0;
+  if (!fades && !(whole > 0.0 && whole < 1.0)) return kBlock;
+  return static_cast<std::size_t>(options_.forgetting.stretch(static_cast<std::int64_t>(kBlock)));
+}
+
 // As run_steps(), stretch by stretch, each with its weight. A step counts as the row it starts at.
 bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Workspace& work,
                                               TaskResult& result,
                                               std::int64_t& steps_in_batch) const {
   std::size_t piece = kBlock;
   if (batch_target_ > 0) piece = std::min(piece, static_cast<std::size_t>(batch_target_));
-  const bool fades = options_.forgetting.half_life > 0.0;
-  const double whole = weight_of(block, block.row, std::max<std::size_t>(1, block.steps));
-  if (fades || (whole > 0.0 && whole < 1.0)) {
-    const auto stretch = options_.forgetting.stretch(static_cast<std::int64_t>(kBlock));
-    piece = std::min(piece, static_cast<std::size_t>(stretch));
-  }
+  piece = std::min(piece, weight_stretch(block));
   double log_sum = 0.0;
   for (std::size_t first = 0; first < block.steps; first += piece) {
     const std::size_t count = std::min(piece, block.steps - first);

@@ -36,8 +36,12 @@ RowLikelihood::RowLikelihood(const Pomdp& model, std::size_t memory_limit)
 }
 
 RowLikelihood::RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit)
-    : RowLikelihood(TransitionLikelihood::with_vectors(model.chain()), memory_limit) {
-  vectors_ = true;
+    : RowLikelihood(with_vectors(model.chain(), memory_limit)) {}
+
+RowLikelihood RowLikelihood::with_vectors(const Pomdp& chain, std::size_t memory_limit) {
+  RowLikelihood rows(TransitionLikelihood::with_vectors(chain), memory_limit);
+  rows.vectors_ = true;
+  return rows;
 }
 
 void RowLikelihood::start_run(RunStart start) {
@@ -148,6 +152,12 @@ LikelihoodPass RowLikelihood::pass(const TransitionModel& transition, const Pass
   const std::unique_ptr<detail::RowWindows> reader = windows();
   std::int64_t done = 0;
   for (Window window{}; total.possible() && reader->next(window);) {
+    if (options.mean_weight) {
+      part.mean_weight = [&options, before = static_cast<std::size_t>(done) - window.first](
+                             std::size_t first, std::size_t count) {
+        return options.mean_weight(before + first, count);
+      };
+    }
     done += window.own_rows();
     const std::int64_t behind = window.rows_ahead == 0 ? 0 : rows_behind(done, options.forgetting);
     window.look(part, behind);

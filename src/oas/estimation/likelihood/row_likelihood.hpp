@@ -43,6 +43,8 @@ class RowLikelihood {
   RowLikelihood(const Pomdp& model, std::size_t memory_limit);
   /// Rows that bring likelihoods.
   RowLikelihood(const ContinuousPomdp& model, std::size_t memory_limit);
+  /// The same; start and timing of `chain`.
+  [[nodiscard]] static RowLikelihood with_vectors(const Pomdp& chain, std::size_t memory_limit);
 
   /// The next row belongs to a new run.
   void start_run(RunStart start = {});

@@ -261,8 +261,10 @@ LikelihoodPass TransitionLikelihood::pass(const TransitionModel& transition,
   OAS_REQUIRE(
       !vectors_ || (!options.sensors && !options.emissions),
       "rows that bring their likelihoods have no other sensors, and no counts of emissions");
-  OAS_REQUIRE(!options.emissions || !options.forgetting.active(),
-              "there are no counts of emissions with weights by age");
+  const bool weighted = options.forgetting.active() || options.mean_weight;
+  OAS_REQUIRE(!options.emissions || !weighted, "there are no counts of emissions with weights");
+  OAS_REQUIRE(!options.mean_weight || !options.forgetting.active(),
+              "weights come by age or by another rule, not both");
   OAS_REQUIRE(!options.sensors || (options.sensors->num_states() == num_states_ &&
                                    options.sensors->num_actions() == num_actions_ &&
                                    options.sensors->num_observations() == num_observations_),

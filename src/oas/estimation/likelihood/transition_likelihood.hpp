@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -104,6 +105,9 @@ struct PassOptions {
   /// serve for informations, Σ √w times these. Weights are averaged over stretches of
   /// Forgetting::stretch() rows; rows beyond its reach are left out.
   Forgetting forgetting;
+  /// In place of these, weights by somebody else's rule: the mean over rows first … first+count-1,
+  /// all of one run. They are asked for by stretches of at most 16 rows.
+  std::function<double(std::size_t first, std::size_t count)> mean_weight;
   /// Rows that follow this window, those ahead included: of the log, or, with weights by Age::run,
   /// of the run that its last row is of.
   std::int64_t rows_behind = 0;

@@ -10,9 +10,9 @@ namespace oas::detail {
 
 namespace {
 
-std::vector<double> doubted(std::vector<double> belief) {
-  const double uniform = BeliefWindow::kDoubt / static_cast<double>(belief.size());
-  for (double& p : belief) p = (1.0 - BeliefWindow::kDoubt) * p + uniform;
+std::vector<double> doubted(std::vector<double> belief, double doubt) {
+  const double uniform = doubt / static_cast<double>(belief.size());
+  for (double& p : belief) p = (1.0 - doubt) * p + uniform;
   return belief;
 }
 
@@ -39,8 +39,8 @@ void BeliefWindow::drop(std::size_t rows) {
   rows_.erase(rows_.begin(), end);
 }
 
-void BeliefWindow::begin(RowFilter& filter, const SeenRow& first) const {
-  before_.empty() ? filter.begin(first) : filter.reset(doubted(before_));
+void BeliefWindow::begin(RowFilter& filter, const SeenRow& first, double doubt) const {
+  before_.empty() ? filter.begin(first) : filter.reset(doubted(before_, doubt));
 }
 
 template <class Visitor>
@@ -54,16 +54,16 @@ void BeliefWindow::follow(RowFilter& filter, const Visitor& visitor) const {
   }
 }
 
-void BeliefWindow::bring(RowFilter& filter, const SeenRow& first) const {
-  begin(filter, first);
+void BeliefWindow::bring(RowFilter& filter, const SeenRow& first, double doubt) const {
+  begin(filter, first, doubt);
   follow(filter, [](std::size_t) {});
 }
 
-void BeliefWindow::renew(RowFilter& filter, const SeenRow& first) {
+void BeliefWindow::renew(RowFilter& filter, const SeenRow& first, double doubt) {
   const std::size_t stretches = rows_.size() / kStretch;
   const std::size_t old_rows = stretches < 2 ? 0 : (stretches - 1) * kStretch;
   std::vector<double> before = before_;
-  begin(filter, first);
+  begin(filter, first, doubt);
   follow(filter, [&](std::size_t done) {
     if (done == old_rows) before = filter.copied();
     if (done == old_rows + kStretch) middle_ = filter.copied();

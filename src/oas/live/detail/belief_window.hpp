@@ -20,17 +20,16 @@ namespace oas::detail {
 class BeliefWindow {
  public:
   static constexpr std::size_t kStretch = 512;
-  /// Share of uniform in a belief of other dynamics: they may have ruled out what is so.
-  static constexpr double kDoubt = 1e-3;
 
   /// The next row and the belief that it led to; empty: there are no dynamics yet.
   void add(const SeenRow& row, std::span<const double> belief);
 
-  /// Brings a filter with other dynamics to the end of the run, whose first reading this was.
-  /// O(rows).
-  void bring(RowFilter& filter, const SeenRow& first) const;
+  /// Brings a filter with other dynamics to the end of the run, whose first reading this was. What
+  /// was believed before the rows was by the old dynamics, which may have ruled out what is so: it
+  /// is mixed with that share of uniform. O(rows).
+  void bring(RowFilter& filter, const SeenRow& first, double doubt) const;
   /// The same, and the checkpoints are by the filter's dynamics from now on.
-  void renew(RowFilter& filter, const SeenRow& first);
+  void renew(RowFilter& filter, const SeenRow& first, double doubt);
 
   /// Of the last row; `none` where there is none.
   [[nodiscard]] Observation last_observation(Observation none) const {
@@ -49,7 +48,7 @@ class BeliefWindow {
     std::int32_t brings = 0;  // 1: the next of likelihoods_
   };
 
-  void begin(RowFilter& filter, const SeenRow& first) const;
+  void begin(RowFilter& filter, const SeenRow& first, double doubt) const;
   void drop(std::size_t rows);
   // Updates the filter by all rows; visitor(number of rows so far) after each.
   template <class Visitor>

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "oas/belief/forecast.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas::detail {
@@ -119,8 +118,7 @@ Json estimate_answer(const Pomdp& model, const PlanView& view) {
   return answer;
 }
 
-Json history_answer(const LiveState& state, const LiveRequest& request) {
-  const Pomdp& model = state.model();
+Json history_answer(const Pomdp& model, const LiveHistory& history, const LiveRequest& request) {
   const auto entry = static_cast<std::size_t>(
       (request.action.value() * model.num_states() + request.from.value()) * model.num_states() +
       request.to.value());
@@ -128,7 +126,8 @@ Json history_answer(const LiveState& state, const LiveRequest& request) {
   for (const char* key : {"plan", "rows", "value", "standard_error", "gain", "optimistic_gain"}) {
     answer[key] = Json::array();
   }
-  for (const LiveHistory::Point& point : state.history().points()) {
+  for (const auto& shared : history.points()) {
+    const LiveHistory::Point& point = *shared;
     const std::vector<double>& errors = point.standard_errors;
     answer["plan"].push_back(point.plan);
     answer["rows"].push_back(point.rows);
@@ -157,13 +156,14 @@ Json plan_answer(const Pomdp& model, const PlanView& view) {
   return answer;
 }
 
-Json forecast_answer(const LiveState& state, const LiveUnit& unit, const LiveRequest& request) {
-  const LivePolicy* const policy = state.policy();
+ForecastView forecast_view(const LiveState& state, const LiveUnit& unit,
+                           const LiveRequest& request) {
+  ForecastView view{state.shared_policy(), observe_answer(unit), {}, {}};
   OAS_REQUIRE(!unit.ended, "unit '{}': its run has ended", unit.name);
-  const std::vector<double> belief = state.belief_now(unit);
-  OAS_REQUIRE(policy != nullptr && !belief.empty(),
+  view.belief = state.belief_now(unit);
+  OAS_REQUIRE(view.policy != nullptr && !view.belief.empty(),
               "unit '{}': there is no belief to forecast from yet", unit.name);
-  ForecastQuestion question;
+  ForecastQuestion& question = view.question;
   question.steps = request.horizon;
   question.schedule = request.schedule;
   if (question.schedule.empty()) {
@@ -171,18 +171,20 @@ Json forecast_answer(const LiveState& state, const LiveUnit& unit, const LiveReq
     question.schedule = {unit.choice.action};
   }
   question.reach = request.reach;
-  const Forecast forecast = Forecaster(policy->plan().estimate, question)(belief);
-  const int num_states = state.model().num_states();
-  Json answer = {{"unit", unit.name}, {"run", unit.runs}, {"step", unit.step}};
+  return view;
+}
+
+Json forecast_answer(const ForecastView& view) {
+  const TransitionModel& dynamics = view.policy->plan().estimate;
+  const Forecast forecast = Forecaster(dynamics, view.question)(view.belief);
+  Json answer = view.about;
   Json table = Json::array();
-  for (std::size_t at = 0; at < forecast.states.size();
-       at += static_cast<std::size_t>(num_states)) {
-    table.push_back(std::vector<double>(
-        forecast.states.begin() + static_cast<std::ptrdiff_t>(at),
-        forecast.states.begin() + static_cast<std::ptrdiff_t>(at) + num_states));
+  const auto num_states = static_cast<std::ptrdiff_t>(dynamics.num_states());
+  for (auto at = forecast.states.begin(); at != forecast.states.end(); at += num_states) {
+    table.push_back(std::vector<double>(at, at + num_states));
   }
   answer["states"] = std::move(table);
-  if (request.reach.empty()) return answer;
+  if (view.question.reach.empty()) return answer;
   answer["survival"] = forecast.survival;
   answer["ever"] = forecast.ever;
   answer["mean_steps"] = number_or_null(forecast.mean_steps);

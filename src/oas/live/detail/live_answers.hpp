@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "oas/belief/forecast.hpp"
 #include "oas/live/detail/live_request.hpp"
 #include "oas/live/detail/live_state.hpp"
 
@@ -34,10 +35,19 @@ struct PlanView {
 /// Throws InvalidArgument where nothing is estimated.
 [[nodiscard]] Json estimate_answer(const Pomdp& model, const PlanView& view);
 /// One entry of T, its error and the gain at every plan; null where unknown.
-[[nodiscard]] Json history_answer(const LiveState& state, const LiveRequest& request);
+[[nodiscard]] Json history_answer(const Pomdp& model, const LiveHistory& history,
+                                  const LiveRequest& request);
 [[nodiscard]] Json plan_answer(const Pomdp& model, const PlanView& view);
+/// What a forecast starts from, taken in a moment.
+struct ForecastView {
+  std::shared_ptr<const LivePolicy> policy;
+  Json about;  ///< the unit, its run and step
+  std::vector<double> belief;
+  ForecastQuestion question;
+};
 /// Throws InvalidArgument where there are no dynamics, or no belief.
-[[nodiscard]] Json forecast_answer(const LiveState& state, const LiveUnit& unit,
-                                   const LiveRequest& request);
+[[nodiscard]] ForecastView forecast_view(const LiveState& state, const LiveUnit& unit,
+                                         const LiveRequest& request);
+[[nodiscard]] Json forecast_answer(const ForecastView& view);
 
 }  // namespace oas::detail

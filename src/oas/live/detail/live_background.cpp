@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <utility>
@@ -16,6 +17,8 @@ constexpr std::size_t kPendingRows = 4096;
 // share, all of them together cost as much as a few of the last.
 constexpr std::uint64_t kShareOfJournal = 8;
 constexpr auto kRetry = std::chrono::seconds(1);
+// For calls to be taken while a snapshot is.
+constexpr auto kBetweenUnits = std::chrono::microseconds(50);
 constexpr double kRetryGrowth = 1.1;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -102,14 +105,13 @@ void LiveService::background() {
   }
 }
 
-// Under the lock.
-void LiveService::take_rows() {
-  carried_.insert(carried_.end(), pending_.begin(), pending_.end());
-  pending_.clear();
-}
+// Under the lock, so no row is touched.
+void LiveService::take_rows() { taken_ = std::exchange(pending_, {}); }
 
 // Not under the lock: until the learner has so many rows.
 void LiveService::feed(std::int64_t rows) {
+  std::move(taken_.begin(), taken_.end(), std::back_inserter(carried_));
+  taken_.clear();
   while (!carried_.empty() && learner_->rows() < rows) {
     learner_->add(carried_.front());
     carried_.pop_front();
@@ -185,10 +187,18 @@ void LiveService::take_snapshot(std::unique_lock<std::mutex>& lock) {
   take_rows();
   snapshot_asked_ = false;
   const JournalPlace place = store_.journal().place();
-  const std::string state = saved_state();
+  state_.begin_save();
+  while (!state_.save_some_units()) {
+    lock.unlock();
+    std::this_thread::sleep_for(kBetweenUnits);
+    lock.lock();
+  }
+  const std::unique_ptr<const LiveSnapshot> saved = state_.take_saved();
   lock.unlock();
   if (learner_ != nullptr) feed(kAllRows);
-  std::string failure = store_snapshot(place, state);
+  ByteWriter state;
+  state.put_text(saved->bytes());
+  std::string failure = store_snapshot(place, state.take());
   lock.lock();
   snapshot_failure_ = std::move(failure);
 }

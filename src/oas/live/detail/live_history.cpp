@@ -13,8 +13,10 @@ namespace {
 constexpr std::size_t kFewestPoints = 16;
 constexpr std::size_t kMostPoints = 400;
 
-std::vector<LiveHistory::Point> every_second(std::vector<LiveHistory::Point> points) {
-  std::vector<LiveHistory::Point> kept;
+using Points = std::vector<std::shared_ptr<const LiveHistory::Point>>;
+
+Points every_second(Points points) {
+  Points kept;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (i % 2 == 0 || i + 1 == points.size()) kept.push_back(std::move(points[i]));
   }
@@ -25,12 +27,12 @@ std::vector<LiveHistory::Point> every_second(std::vector<LiveHistory::Point> poi
 
 void LiveHistory::add(const LivePlan& plan) {
   const auto values = plan.estimate.values();
-  points_.push_back({plan.number,
-                     plan.rows,
-                     plan.gain,
-                     plan.optimistic_gain,
-                     {values.begin(), values.end()},
-                     plan.standard_error});
+  points_.push_back(std::make_shared<const Point>(Point{plan.number,
+                                                        plan.rows,
+                                                        plan.gain,
+                                                        plan.optimistic_gain,
+                                                        {values.begin(), values.end()},
+                                                        plan.standard_error}));
   const std::size_t bytes = sizeof(Point) + 2 * values.size() * sizeof(double);
   if (points_.size() < std::clamp(max_bytes_ / bytes, kFewestPoints, kMostPoints)) return;
   points_ = every_second(std::move(points_));
@@ -38,13 +40,13 @@ void LiveHistory::add(const LivePlan& plan) {
 
 void LiveHistory::save(ByteWriter& out) const {
   out.put(static_cast<std::uint64_t>(points_.size()));
-  for (const Point& point : points_) {
-    out.put(point.plan);
-    out.put(point.rows);
-    out.put(point.gain);
-    out.put(point.optimistic_gain);
-    out.put_all(point.values);
-    out.put_all(point.standard_errors);
+  for (const auto& point : points_) {
+    out.put(point->plan);
+    out.put(point->rows);
+    out.put(point->gain);
+    out.put(point->optimistic_gain);
+    out.put_all(point->values);
+    out.put_all(point->standard_errors);
   }
 }
 
@@ -62,7 +64,7 @@ void LiveHistory::load(ByteReader& in, std::size_t entries) {
     OAS_REQUIRE(point.standard_errors.empty() || point.standard_errors.size() == entries,
                 "saved bytes are damaged: {} standard errors of {} entries",
                 point.standard_errors.size(), entries);
-    points_.push_back(std::move(point));
+    points_.push_back(std::make_shared<const Point>(std::move(point)));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "oas/core/bytes.hpp"
@@ -10,7 +11,8 @@
 namespace oas::detail {
 
 /// How the estimate came about: T, its errors and the gain at every plan. Where there are many
-/// plans every second one is dropped, again and again, but for the last. A value.
+/// plans every second one is dropped, again and again, but for the last. A value, cheap to
+/// copy.
 class LiveHistory {
  public:
   /// What was learned by one plan.
@@ -26,7 +28,8 @@ class LiveHistory {
   explicit LiveHistory(std::size_t max_bytes = std::size_t{8} << 20) : max_bytes_(max_bytes) {}
 
   void add(const LivePlan& plan);
-  [[nodiscard]] const std::vector<Point>& points() const { return points_; }
+  /// Shared with copies.
+  [[nodiscard]] const std::vector<std::shared_ptr<const Point>>& points() const { return points_; }
 
   void save(ByteWriter& out) const;
   /// Throws InvalidArgument on points of another number of entries.
@@ -34,7 +37,7 @@ class LiveHistory {
 
  private:
   std::size_t max_bytes_;
-  std::vector<Point> points_;
+  std::vector<std::shared_ptr<const Point>> points_;
 };
 
 }  // namespace oas::detail

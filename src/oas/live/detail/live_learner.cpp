@@ -1,6 +1,5 @@
 #include "oas/live/detail/live_learner.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -12,142 +11,103 @@ namespace oas::detail {
 
 namespace {
 
-std::size_t bytes_for(const Pomdp& sensors) {
-  // An observation or none, with likelihoods or without.
-  const auto codes = 2 * static_cast<std::int64_t>(sensors.num_actions()) *
-                     (static_cast<std::int64_t>(sensors.num_observations()) + 1);
-  constexpr std::int64_t kOneByte = 256;
-  return codes <= kOneByte ? 1 : codes <= kOneByte * kOneByte ? 2 : 4;
+// Moments fade by so many rows at a time at most.
+constexpr std::int64_t kMostFadingRows = 4096;
+
+bool draws_paths(const PooledLearner& learner) {
+  return learner.options().exploration == PooledExploration::gibbs;
 }
 
 }  // namespace
 
-LiveLearner::LiveLearner(SplitAgent agent, std::uint64_t seed)
-    : agent_(std::move(agent)), seed_(seed), width_(bytes_for(agent_.learner->sensors())) {}
-
-LiveLearner::Run& LiveLearner::run_of(std::uint64_t run) {
-  const auto found = runs_.find(run);
-  if (found != runs_.end()) return found->second;
-  Run made;
-  return runs_.emplace(run, std::move(made)).first->second;
+LiveLearner::LiveLearner(SplitAgent agent, std::uint64_t seed, RowStorage storage, double half_life)
+    : agent_(std::move(agent)), seed_(seed), fading_{half_life, 0, Age::log} {
+  const PooledLearner& learner = *agent_.learner;
+  if (!learner.likelihood()) return;
+  if (draws_paths(learner)) storage.again = {};
+  kept_.emplace(learner.sensors(), std::move(storage), half_life);
 }
 
 void LiveLearner::add(const LearnerRow& row) {
+  if (kept_) kept_->add(row);
   if (row.kind == LearnerRow::Kind::all_forgotten) {
     forget();
     forgotten_ = rows_;
-    return;
   }
-  Run& run = run_of(row.run);
-  if (row.kind == LearnerRow::Kind::first_reading) run.first = row.seen;
-  if (row.kind == LearnerRow::Kind::run_ends) {
-    run.ended = true;
-    if (run.codes.empty()) runs_.erase(row.run);
-  }
+  if (row.kind == LearnerRow::Kind::run_ends) places_.erase(row.run);
   if (row.kind != LearnerRow::Kind::row) return;
-  PooledLearner& learner = *agent_.learner;
-  if (auto& moments = learner.moments()) {
-    // Without propensity only likelihood may use the row; moments are its start then.
-    const bool usable = row.propensity > 0.0 || learner.sensors().timing() == Timing::before;
-    moments->add({row.seen.action, row.propensity}, usable ? row.seen.observation : kMissing,
-                 run.place);
-  }
-  if (learner.likelihood()) append(run, row.seen);
   ++rows_;
+  fade();
+  const PooledLearner& learner = *agent_.learner;
+  auto& moments = agent_.learner->moments();
+  if (!moments) return;
+  // Without propensity only likelihood may use the row; moments are its start then.
+  const bool usable = row.propensity > 0.0 || learner.sensors().timing() == Timing::before;
+  auto& place = places_.try_emplace(row.run, moments->new_place()).first->second;
+  moments->add({row.seen.action, row.propensity}, usable ? row.seen.observation : kMissing, place);
 }
 
-// Runs go on, from states that nobody knows.
+// Moments, now and then: as LearnerRows does, a stretch of rows at a time.
+void LiveLearner::fade() {
+  auto& moments = agent_.learner->moments();
+  if (!moments || !fading_.active()) return;
+  const std::int64_t stretch = fading_.stretch(kMostFadingRows);
+  if (rows_ % stretch != 0) return;
+  PairMoments faded = moments->moments();
+  faded.multiply(fading_.weight(static_cast<double>(stretch)));
+  moments->set_moments(std::move(faded));
+}
+
 void LiveLearner::forget() {
+  places_.clear();
   if (auto& moments = agent_.learner->moments()) moments->clear();
-  std::erase_if(runs_, [](const auto& each) { return each.second.ended; });
-  for (auto& [number, run] : runs_) {
-    run = Run();
-    run.unknown = true;
-  }
-  bytes_ = 0;
 }
 
-void LiveLearner::append(Run& run, const SeenRow& row) {
-  const int symbol = row.observation == kMissing ? symbols() - 1 : row.observation.value();
-  const int brings = row.likelihoods.empty() ? 0 : 1;
-  auto code = static_cast<std::uint32_t>((row.action.value() * symbols() + symbol) * 2 + brings);
-  for (std::size_t i = 0; i < width_; ++i, code >>= 8) {
-    run.codes.push_back(static_cast<char>(code & 255));
-  }
-  run.likelihoods.insert(run.likelihoods.end(), row.likelihoods.begin(), row.likelihoods.end());
-  bytes_ += width_ + row.likelihoods.size() * sizeof(double);
-}
-
-RunStart LiveLearner::start_of(const Run& run) const {
-  const RunStart start = run.unknown ? RunStart::unknown() : RunStart();
-  if (run.first.missing()) return start;
-  if (!run.first.likelihoods.empty()) {
-    return start.with({run.first.observation, {}, run.first.likelihoods});
-  }
-  const ObservationModel& sensor = *agent_.learner->sensors().first_observation();
-  return start.with(first_reading(sensor, run.first.observation));
-}
-
-template <class Visitor>
-void LiveLearner::for_each_row(const Run& run, const Visitor& visitor) const {
-  std::span<const double> left = run.likelihoods;
-  for (std::size_t at = 0; at < run.codes.size(); at += width_) {
-    std::uint32_t code = 0;
-    for (std::size_t i = 0; i < width_; ++i) {
-      code |= static_cast<std::uint32_t>(static_cast<unsigned char>(run.codes[at + i])) << (8 * i);
-    }
-    const std::size_t brings = (code & 1) != 0 ? states() : 0;
-    const int pair = static_cast<int>(code / 2);
-    const int symbol = pair % symbols();
-    visitor(Action{pair / symbols()}, symbol == symbols() - 1 ? kMissing : Observation{symbol},
-            left.first(brings));
-    left = left.subspan(brings);
-  }
-}
-
-// All rows as likelihoods where some bring them.
-void LiveLearner::gather_likelihood() {
-  auto& likelihood = agent_.learner->likelihood();
-  if (!likelihood) return;
+// In memory, and as much again as they take there, or window by window.
+RowLikelihood LiveLearner::likelihood_of(RowSource& rows) const {
   const Pomdp& sensors = agent_.learner->sensors();
-  const bool vectors = std::any_of(runs_.begin(), runs_.end(), [](const auto& each) {
-    return !each.second.likelihoods.empty();
-  });
-  likelihood =
-      vectors ? TransitionLikelihood::with_vectors(sensors) : TransitionLikelihood(sensors);
-  for (const auto& [number, run] : runs_) {
-    if (run.codes.empty()) continue;
-    likelihood->start_run(start_of(run));
-    if (vectors) {
-      append_to(*likelihood, run);
-    } else {
-      for_each_row(run, [&](Action action, Observation observation, std::span<const double>) {
-        likelihood->append(action, observation);
-      });
-    }
-  }
+  const std::size_t memory = kept_->in_memory() ? std::numeric_limits<std::size_t>::max() : 0;
+  RowLikelihood likelihood = kept_->bring_likelihoods()
+                                 ? RowLikelihood::with_vectors(sensors, memory)
+                                 : RowLikelihood(sensors, memory);
+  likelihood.read(rows, {});
+  return likelihood;
 }
 
-void LiveLearner::append_to(TransitionLikelihood& likelihood, const Run& run) const {
-  const ObservationModel& sensors = agent_.learner->sensors().sensors();
-  std::vector<double> column(states());
-  for_each_row(run, [&](Action action, Observation seen, std::span<const double> likelihoods) {
-    for (State s{0}; likelihoods.empty() && s < static_cast<int>(states()); ++s) {
-      column[static_cast<std::size_t>(s)] = seen == kMissing ? 1.0 : sensors(action, s, seen);
-    }
-    likelihood.append(action, likelihoods.empty() ? std::span<const double>(column) : likelihoods);
-  });
+// As with_forgetting() does for logs, in which age is the place.
+LikelihoodRows LiveLearner::weighted(LikelihoodRows rows) const {
+  if (!fading_.active()) return rows;
+  const auto with = [likelihood = rows.likelihood](auto mean_weight) {
+    return
+        [likelihood, mean_weight](const TransitionModel& transition, const PassOptions& options) {
+          PassOptions weighing = options;
+          weighing.mean_weight = mean_weight;
+          return likelihood(transition, weighing);
+        };
+  };
+  rows.squared = with(kept_->mean_weight(2.0));
+  rows.likelihood = with(kept_->mean_weight(1.0));
+  rows.effective_rows = fading_.effective_rows({{rows_ - forgotten_, 1}});
+  return rows;
 }
 
-// Only where the rows are kept.
-double LiveLearner::sensor_fit(const TransitionModel& estimate) const {
+double LiveLearner::sensor_fit(RowSource& rows, const TransitionModel& estimate) const {
   SensorFitTest test(agent_.learner->sensors().with_transition(estimate));
-  for (const auto& [number, run] : runs_) {
-    const RunStart start = start_of(run);
-    const RunStart* begins = &start;
-    for_each_row(run, [&](Action action, Observation observation, std::span<const double>) {
-      test.add(action, observation, std::exchange(begins, nullptr));
-    });
+  rows.rewind();
+  for (RowBlock block; rows.next(block);) {
+    RunStart start;
+    const RunStart* begins = nullptr;
+    by_runs(
+        block,
+        [&](const RunStart& begun) {
+          start = begun;
+          begins = &start;
+        },
+        [&](const RowBlock& part) {
+          for (std::size_t t = 0; t < part.size(); ++t) {
+            test.add(part.actions[t], part.observations[t], std::exchange(begins, nullptr));
+          }
+        });
   }
   return test.finish().p_value;
 }
@@ -158,26 +118,38 @@ void LiveLearner::resume(const LivePlan* before) {
   PooledLearner& learner = *agent_.learner;
   learner.set_last_estimate(std::nullopt);
   if (before == nullptr) return;
-  if (learner.likelihood() && before->rows > forgotten_) {
-    learner.set_last_estimate(before->estimate);
-  }
+  if (kept_ && before->rows > forgotten_) learner.set_last_estimate(before->estimate);
   agent_.controller.adopt(before->transition, before->bias);
 }
 
 LivePlan LiveLearner::make_plan(const LivePlan* before) {
   resume(before);
-  gather_likelihood();
-  Episode episode;
   LivePlan plan;
   plan.number = before == nullptr ? 1 : before->number + 1;
   plan.rows = rows_;
+  Episode episode;
   PooledLearner& learner = *agent_.learner;
-  PooledLearner::Learned learned = learner.estimate(episode);
+  PooledLearner::Learned learned;
+  std::unique_ptr<RowSource> rows;
+  std::optional<RowLikelihood> likelihood;
+  if (kept_) {
+    kept_->drop_old();
+    rows = kept_->read();
+    likelihood.emplace(likelihood_of(*rows));
+    learned = learner.estimate(weighted(likelihood->rows({1})), episode);
+  } else {
+    learned = learner.estimate(episode);
+  }
+  if (draws_paths(learner)) *learner.likelihood() = likelihood->stored();
   learner.plan(learned, plan.number, seed_, agent_.controller, episode);
   plan.transition = agent_.controller.transition();
   plan.bias = agent_.controller.bias();
-  plan.fit_p_value = sensor_fit(learned.transition);
-  plan.standard_error = standard_errors(learned.transition);
+  if (kept_) {
+    // Older rows need not fit.
+    if (!fading_.active()) plan.fit_p_value = sensor_fit(*rows, learned.transition);
+    plan.standard_error = standard_errors(weighted(likelihood->rows({1})), learned.transition);
+    learner.likelihood()->clear();
+  }
   plan.estimate = std::move(learned.transition);
   plan.counts = std::move(learned.counts);
   plan.gain = episode.planned_gain;
@@ -186,25 +158,22 @@ LivePlan LiveLearner::make_plan(const LivePlan* before) {
   plan.flagged_rows = episode.flagged_rows;
   plan.status = std::move(episode.status);
   if (episode.failure) plan.failure = episode.failure->message;
-  if (auto& likelihood = learner.likelihood()) likelihood->clear();
   return plan;
 }
 
 // From the observed information, as oas-ml has them; none with moments.
-std::vector<double> LiveLearner::standard_errors(const TransitionModel& estimate) const {
-  const auto& likelihood = agent_.learner->likelihood();
-  if (!likelihood || likelihood->rows() == 0) return {};
+std::vector<double> LiveLearner::standard_errors(const LikelihoodRows& rows,
+                                                 const TransitionModel& estimate) const {
+  if (rows.rows == 0) return {};
   LikelihoodEstimatorOptions options;
   options.climb.prior = agent_.learner->options().prior;
   options.climb.tolerance = agent_.learner->options().tolerance;
-  return estimate_likelihood(likelihood_rows(*likelihood, {1}), {estimate},
-                             agent_.learner->sensors(), options)
-      .standard_error;
+  return estimate_likelihood(rows, {estimate}, agent_.learner->sensors(), options).standard_error;
 }
 
 void LiveLearner::clear() {
   forget();
-  runs_.clear();
+  if (kept_) kept_->clear();
   rows_ = forgotten_ = 0;
 }
 
@@ -212,48 +181,35 @@ void LiveLearner::save(ByteWriter& out) const {
   out.put(rows_);
   out.put(forgotten_);
   if (const auto& moments = agent_.learner->moments()) moments->moments().save(out);
-  out.put(static_cast<std::uint64_t>(runs_.size()));
-  for (const auto& [number, run] : runs_) {
+  out.put(static_cast<std::uint64_t>(places_.size()));
+  for (const auto& [number, place] : places_) {
     out.put(number);
-    run.place.pairing.save(out);
-    out.put(run.place.previous.action.value());
-    out.put(run.place.previous.observation.value());
-    out.put(run.first.observation.value());
-    out.put_all(run.first.likelihoods);
-    out.put(run.ended);
-    out.put(run.unknown);
-    out.put_text(run.codes);
-    out.put_all(run.likelihoods);
+    place.pairing.save(out);
+    out.put(place.previous.action.value());
+    out.put(place.previous.observation.value());
   }
+  if (kept_) kept_->save(out);
 }
 
 void LiveLearner::load(ByteReader& in) {
-  rows_ = in.get_integer(0, std::numeric_limits<std::int64_t>::max());
+  rows_ = in.get_integer(0, kAllRows);
   forgotten_ = in.get_integer(0, rows_);
-  if (auto& moments = agent_.learner->moments()) {
+  auto& moments = agent_.learner->moments();
+  if (moments) {
     PairMoments loaded = moments->moments();
     loaded.load(in);
     moments->set_moments(std::move(loaded));
   }
-  runs_.clear();
-  bytes_ = 0;
+  places_.clear();
   for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-    Run& run = run_of(in.get<std::uint64_t>());
-    run.place.pairing.load(in);
-    run.place.previous.action = Action{in.get<std::int32_t>()};
-    run.place.previous.observation = Observation{in.get<std::int32_t>()};
-    run.first.observation = Observation{in.get<std::int32_t>()};
-    run.first.likelihoods = in.get_all<double>();
-    run.ended = in.get<bool>();
-    run.unknown = in.get<bool>();
-    run.codes = in.get_text();
-    OAS_REQUIRE(run.codes.size() % width_ == 0, "saved bytes are damaged: {} bytes of rows",
-                run.codes.size());
-    run.likelihoods = in.get_all<double>();
-    OAS_REQUIRE(run.likelihoods.size() % states() == 0,
-                "saved bytes are damaged: {} likelihoods of rows", run.likelihoods.size());
-    bytes_ += run.codes.size() + run.likelihoods.size() * sizeof(double);
+    OAS_REQUIRE(moments.has_value(), "saved bytes are damaged: places of pairs without moments");
+    const auto number = in.get<std::uint64_t>();
+    auto& place = places_.try_emplace(number, moments->new_place()).first->second;
+    place.pairing.load(in);
+    place.previous.action = Action{in.get<std::int32_t>()};
+    place.previous.observation = Observation{in.get<std::int32_t>()};
   }
+  if (kept_) kept_->load(in);
 }
 
 }  // namespace oas::detail

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "oas/core/bytes.hpp"
-#include "oas/core/index.hpp"
+#include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/learning/split_agent.hpp"
-#include "oas/live/detail/live_model.hpp"
+#include "oas/live/detail/learner_rows.hpp"
 #include "oas/live/detail/live_plan.hpp"
 
 namespace oas::detail {
@@ -18,29 +18,20 @@ namespace oas::detail {
 /// More rows than there will be.
 inline constexpr std::int64_t kAllRows = std::numeric_limits<std::int64_t>::max();
 
-/// One row of one of the runs, as the learner is fed.
-struct LearnerRow {
-  enum class Kind : std::uint8_t { row, first_reading, run_ends, all_forgotten };
-  std::uint64_t run = 0;
-  double propensity = 1.0;  ///< 0: not known
-  SeenRow seen;
-  Kind kind = Kind::row;
-};
-
 /// The learning half of a fleet: rows of many runs, in the order of the journal, and plans made
-/// from them. What it makes is a function of the rows, the seed and the plan before. Rows take 1 to
-/// 4 bytes each where likelihood is used, and those that bring likelihoods another 8 S; else
-/// nothing. Not thread-safe.
+/// from them. What it makes is a function of the rows, the seed and the plan before, wherever rows
+/// are kept (LearnerRows; only where likelihood is used). Not thread-safe.
 class LiveLearner {
  public:
-  /// `agent` has a learner.
-  LiveLearner(SplitAgent agent, std::uint64_t seed);
+  /// `agent` has a learner. Who draws
+  /// paths through all rows (psrl-gibbs) keeps them in memory whatever the storage says.
+  /// `half_life`: see LearnerRows; moments fade as well.
+  LiveLearner(SplitAgent agent, std::uint64_t seed, RowStorage storage, double half_life = 0.0);
 
   /// The next row; its observation is one that some state can give.
   void add(const LearnerRow& row);
   /// Rows that were fed so far; what was forgotten counts.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
   /// From all rows so far and the plan in force; null: there is none. Throws Interrupted.
   [[nodiscard]] LivePlan make_plan(const LivePlan* before);
@@ -55,39 +46,22 @@ class LiveLearner {
   void load(ByteReader& in);
 
  private:
-  struct Run {
-    OnlineMoments::Place place{RowPairing(Pairing::overlapping)};
-    SeenRow first;
-    bool ended = false;
-    bool unknown = false;             // its rows go on after some that were forgotten
-    std::string codes;                // of its rows, width_ bytes each, the lowest first
-    std::vector<double> likelihoods;  // S for each row that brings them
-  };
-
-  [[nodiscard]] Run& run_of(std::uint64_t run);
   void forget();
-  void append(Run& run, const SeenRow& row);
   void resume(const LivePlan* before);
-  [[nodiscard]] std::vector<double> standard_errors(const TransitionModel& estimate) const;
-  void gather_likelihood();
-  void append_to(TransitionLikelihood& likelihood, const Run& run) const;
-  [[nodiscard]] int symbols() const { return agent_.learner->sensors().num_observations() + 1; }
-  [[nodiscard]] std::size_t states() const {
-    return static_cast<std::size_t>(agent_.learner->sensors().num_states());
-  }
-  [[nodiscard]] RunStart start_of(const Run& run) const;
-  // Calls visitor(action, observation, likelihoods) for its rows.
-  template <class Visitor>
-  void for_each_row(const Run& run, const Visitor& visitor) const;
-  [[nodiscard]] double sensor_fit(const TransitionModel& estimate) const;
+  void fade();
+  [[nodiscard]] RowLikelihood likelihood_of(RowSource& rows) const;
+  [[nodiscard]] LikelihoodRows weighted(LikelihoodRows rows) const;
+  [[nodiscard]] std::vector<double> standard_errors(const LikelihoodRows& rows,
+                                                    const TransitionModel& estimate) const;
+  [[nodiscard]] double sensor_fit(RowSource& rows, const TransitionModel& estimate) const;
 
   SplitAgent agent_;
   std::uint64_t seed_;
-  std::size_t width_;  // bytes of a row
+  Forgetting fading_;
   std::int64_t rows_ = 0;
   std::int64_t forgotten_ = 0;  // the first rows, when the dynamics changed
-  std::size_t bytes_ = 0;
-  std::map<std::uint64_t, Run> runs_;  // ended ones only where their rows are kept
+  std::map<std::uint64_t, OnlineMoments::Place> places_;  // of runs that go on, with moments
+  std::optional<LearnerRows> kept_;                       // with likelihood
 };
 
 }  // namespace oas::detail

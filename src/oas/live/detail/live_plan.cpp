@@ -1,6 +1,8 @@
 #include "oas/live/detail/live_plan.hpp"
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "oas/core/bytes.hpp"
@@ -15,6 +17,26 @@ void put_values(ByteWriter& out, const TransitionModel& transition) {
 }
 
 }  // namespace
+
+double LivePlan::distance(const TransitionModel& other) const {
+  const auto n = static_cast<std::size_t>(transition.num_states());
+  const std::span<const double> mine = transition.values();
+  const std::span<const double> theirs = other.values();
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const bool weighted = all > 0.0 && std::isfinite(all);
+  double sum = 0.0;
+  double weights = 0.0;
+  for (std::size_t row = 0; row < mine.size(); row += n) {
+    double apart = 0.0;
+    for (std::size_t i = row; i < row + n; ++i) apart += 0.5 * std::abs(mine[i] - theirs[i]);
+    const auto first = counts.begin() + static_cast<std::ptrdiff_t>(weighted ? row : 0);
+    const double weight =
+        weighted ? std::accumulate(first, first + static_cast<std::ptrdiff_t>(n), 0.0) : 1.0;
+    sum += weight * apart;
+    weights += weight;
+  }
+  return sum / weights;
+}
 
 std::string LivePlan::to_bytes() const {
   ByteWriter out;

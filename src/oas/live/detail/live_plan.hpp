@@ -29,6 +29,10 @@ struct LivePlan {
   std::string status;   ///< of the planner
   std::string failure;  ///< what went wrong inside the estimator; empty: nothing
 
+  /// How far other dynamics are from those that are played: total variation of a step, in the mean
+  /// over the transitions that were seen.
+  [[nodiscard]] double distance(const TransitionModel& other) const;
+
   [[nodiscard]] std::string to_bytes() const;
   /// Throws InvalidArgument on bytes that are no plan for so many states, actions and grid points.
   [[nodiscard]] static LivePlan parse(std::string_view bytes, int num_states, int num_actions,

@@ -37,8 +37,10 @@ LiveService::LiveService(AnyModel model, LiveOptions options)
       store_(state_.full_model(), options_) {
   if (state_.learns()) {
     learner_ = std::make_unique<LiveLearner>(
-        split_agent(options_.agent, state_.full_model().finite(), options_.settings),
-        options_.seed);
+        split_agent(options_.agent, state_.full_model().finite(), options_.settings), options_.seed,
+        RowStorage{options_.row_memory(), options_.journal,
+                   rows_again(options_.journal, state_.full_model())},
+        options_.half_life);
   }
   store_.recover(state_, learner_.get());
   if (!options_.synchronous) worker_ = std::thread([this] { background(); });
@@ -83,25 +85,37 @@ LiveReply LiveService::call(std::string_view call, std::string_view body) {
 }
 
 Json LiveService::answer(const LiveRequest& request) {
-  const bool is_of_plan = request.call == "estimate" || request.call == "plan";
   Json answer = {{"ok", true}};
-  PlanView view;
+  std::function<Json()> rest;
   {
     const std::scoped_lock lock(mutex_);
     if (!broken_.empty() && request.call != "status" && request.call != "health") {
       throw Refusal{kUnavailable, broken_};
     }
-    if (is_of_plan) {
-      view = plan_view(state_);
-    } else {
-      answer.update(dispatch(request));
-    }
+    rest = question(request);
+    if (!rest) answer.update(dispatch(request));
     after_call();
   }
-  if (request.call == "estimate") answer.update(estimate_answer(state_.model(), view));
-  if (request.call == "plan") answer.update(plan_answer(state_.model(), view));
+  if (rest) answer.update(rest());
   if (request.call == "status" && request.unit.empty()) add_units(request, answer);
   return answer;
+}
+
+std::function<Json()> LiveService::question(const LiveRequest& request) const {
+  const Pomdp& model = state_.model();
+  if (request.call == "estimate") {
+    return [&model, view = plan_view(state_)] { return estimate_answer(model, view); };
+  }
+  if (request.call == "plan") {
+    return [&model, view = plan_view(state_)] { return plan_answer(model, view); };
+  }
+  if (request.call == "history") {
+    return [&model, history = state_.history(), &request] {
+      return history_answer(model, history, request);
+    };
+  }
+  if (request.call != "forecast") return {};
+  return [view = forecast_view(state_, known(request), request)] { return forecast_answer(view); };
 }
 
 // A few at a time, so that calls need not wait until all are told of.
@@ -125,9 +139,7 @@ Json LiveService::dispatch(const LiveRequest& request) {
   if (request.call == "step") return step(request);
   if (request.call == "end") return end(request);
   if (request.call == "status") return status(request);
-  if (request.call == "forecast") return forecast_answer(state_, known(request), request);
   if (request.call == "snapshot") return snapshot();
-  if (request.call == "history") return history_answer(state_, request);
   return health();
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,8 @@ class LiveService {
   void add_units(LiveRequest request, Json& answer) const;
   // Calls; the lock is held.
   [[nodiscard]] Json dispatch(const LiveRequest& request);
+  // What is left to do without the lock, where that may take long; empty: nothing.
+  [[nodiscard]] std::function<Json()> question(const LiveRequest& request) const;
   [[nodiscard]] Json act(const LiveRequest& request);
   [[nodiscard]] Json observe(const LiveRequest& request);
   [[nodiscard]] Json step(const LiveRequest& request);
@@ -113,7 +116,9 @@ class LiveService {
   mutable std::map<std::pair<std::string, int>, std::uint64_t> calls_;  // by name and status
   double planning_seconds_ = 0.0;
 
-  std::deque<LearnerRow> carried_;  // the background thread's: rows after those of the plan
+  // The background thread's: rows on their way to the learner, and those after the plan's.
+  std::vector<LearnerRow> taken_;
+  std::deque<LearnerRow> carried_;
   std::condition_variable wake_;
   std::condition_variable sync_wake_;
   bool stopping_ = false;

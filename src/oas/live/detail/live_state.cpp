@@ -1,10 +1,14 @@
 #include "oas/live/detail/live_state.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/fingerprint.hpp"
+#include "oas/counts/forgetting.hpp"
 #include "oas/counts/row_pairing.hpp"
 #include "oas/learning/agents.hpp"
 #include "oas/simulation/policies.hpp"
@@ -38,7 +42,9 @@ LiveState::LiveState(LiveModel live_model, const LiveOptions& options)
       options_(options),
       model_(find_agent(options.agent).knows_dynamics ? full_model_.finite()
                                                       : full_model_.finite().without_transition()),
-      plays_(static_cast<std::size_t>(model_.num_actions()), 0) {
+      plays_(static_cast<std::size_t>(model_.num_actions()), 0),
+      recent_plays_(options.half_life > 0.0 ? plays_.size() : 0, 0.0) {
+  check_half_life();
   const Pomdp& model = full_model_.finite();
   if (find_agent(options.agent).split == nullptr) {
     solo_.emplace(make_agent(options.agent, model, options.settings));
@@ -134,16 +140,55 @@ Choice LiveState::choose(const LiveUnit& unit, const JournalRow* row) {
       begun.first = full_model_.seen(*row);
       belief = policy_->belief_of(begun);
     }
-    return drawn(unit, row == nullptr ? unit.step : 0, belief, plays_, rows_);
+    return drawn(unit, row == nullptr ? unit.step : 0, belief, nullptr);
   }
   if (policy_) belief = policy_->moved(belief, full_model_.seen(*row)).belief;
+  return drawn(unit, unit.step + 1, belief, row);
+}
+
+// An action that is played too rarely, after that row, if there is one.
+std::optional<Action> LiveState::overdue(const JournalRow* row) const {
   std::vector<std::int64_t> plays = plays_;
-  ++plays[static_cast<std::size_t>(row->action)];
-  return drawn(unit, unit.step + 1, belief, plays, rows_ + 1);
+  if (row != nullptr) ++plays[static_cast<std::size_t>(row->action)];
+  if (!recent_plays_.empty()) {  // what fades is to be tried again
+    std::vector<double> recent = recent_plays_;
+    if (row != nullptr) count_play(recent, row->action);
+    for (std::size_t a = 0; a < plays.size(); ++a) plays[a] = std::llround(recent[a]);
+  }
+  return learner_settings_->overdue(plays,
+                                    std::accumulate(plays.begin(), plays.end(), std::int64_t{0}));
+}
+
+void LiveState::count_play(std::vector<double>& plays, Action action) const {
+  if (plays.empty()) return;
+  const double weight = std::exp2(-1.0 / options_.half_life);
+  for (double& count : plays) count *= weight;
+  plays[static_cast<std::size_t>(action)] += 1.0;
+}
+
+std::int64_t LiveState::worth(std::int64_t rows) const {
+  if (recent_plays_.empty()) return rows;
+  const Forgetting fading{options_.half_life, 0, Age::log};
+  return std::min<std::int64_t>(rows, std::llround(fading.effective_rows({{rows, 1}})) + 1);
+}
+
+void LiveState::check_half_life() const {
+  if (options_.half_life == 0.0) return;
+  const auto require = [&](bool can, const char* why) {
+    OAS_REQUIRE(can,
+                "half_life is {}; agent '{}' {}: oas-ucrl-ml, oas-ucrl-pooled and "
+                "certainty-equivalent let rows fade",
+                options_.half_life, options_.agent, why);
+  };
+  require(find_agent(options_.agent).split != nullptr, "learns from one unit alone");
+  const SplitAgent agent = split_agent(options_.agent, full_model_.finite(), options_.settings);
+  require(agent.learner.has_value(), "does not learn");
+  require(agent.learner->options().exploration != PooledExploration::gibbs,
+          "draws hidden paths through all rows alike");
 }
 
 Choice LiveState::drawn(const LiveUnit& unit, std::int64_t step, std::span<const double> belief,
-                        std::span<const std::int64_t> plays, std::int64_t rows) {
+                        const JournalRow* row) {
   Rng rng = stream_of(options_.seed, unit, step);
   if (solo_) {
     if (!solo_choice_) solo_choice_ = solo_->act(rng);
@@ -154,7 +199,7 @@ Choice LiveState::drawn(const LiveUnit& unit, std::int64_t step, std::span<const
     return {Action{rng.below(static_cast<std::uint32_t>(num_actions))}, 1.0 / num_actions};
   }
   if (learner_settings_) {
-    if (const auto action = learner_settings_->overdue(plays, rows)) return {*action, 1.0};
+    if (const auto action = overdue(row)) return {*action, 1.0};
   }
   return explore(policy_->greedy(belief), floor_, num_actions, rng);
 }
@@ -169,22 +214,28 @@ void LiveState::apply(const JournalRecord& record, bool check, std::vector<Learn
       adopt(plan_of(record));
       return;
     case JournalKind::change:
-      forget(fed);
+      forget();
+      if (learns()) fed.push_back(learner_row(record, {}));
       return;
     default:
       break;
   }
   LiveUnit& unit = unit_of(record.run);
+  save_before_change(unit);
   OAS_REQUIRE(record.step == unit.step, "unit '{}' is at step {}, the journal goes on at step {}",
               unit.name, unit.step, record.step);
-  const bool rows = record.kind == JournalKind::observe || record.kind == JournalKind::step;
-  if (rows) {
-    unit.step < 0 ? begin_with(unit, record.row, fed) : observe(unit, record.row, fed);
+  SeenRow seen;
+  if (has_row(record)) {
+    seen = full_model_.seen(record.row);
+    unit.step < 0 ? begin_with(unit, record.row, seen) : observe(unit, record.row, seen);
   }
   if (record.kind == JournalKind::act || record.kind == JournalKind::step) {
     act(unit, record, check);
   }
-  if (record.kind == JournalKind::end) end(unit, fed);
+  if (record.kind == JournalKind::end) end(unit);
+  if (learns() && record.kind != JournalKind::act) {
+    fed.push_back(learner_row(record, std::move(seen)));
+  }
 }
 
 LiveUnit LiveState::begun(const JournalRecord& record) const {
@@ -207,7 +258,12 @@ LiveUnit LiveState::begun(const JournalRecord& record) const {
 void LiveState::begin(const JournalRecord& record) {
   OAS_REQUIRE(record.run == runs_begun_, "run {} begins after {} runs", record.run, runs_begun_);
   LiveUnit fresh = begun(record);
-  if (const LiveUnit* before = find(record.text)) ended_.erase(before->end);
+  const auto before = units_.find(record.text);
+  if (before != units_.end()) {
+    save_before_change(before->second);
+    ended_.erase(before->second.end);
+  }
+  fresh.saving = saves_;
   LiveUnit& unit = units_[record.text] = std::move(fresh);
   runs_[record.run] = &unit;
   ++runs_begun_;
@@ -217,13 +273,15 @@ void LiveState::begin(const JournalRecord& record) {
 // Of ended units those are remembered that ended last.
 void LiveState::forget_names() {
   for (; ended_.size() > kEndedNames; ended_.erase(ended_.begin()), ++names_forgotten_) {
-    units_.erase(units_.find(ended_.begin()->second));
+    const auto unit = units_.find(ended_.begin()->second);
+    save_before_change(unit->second);
+    units_.erase(unit);
   }
 }
 
-void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
+void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, const SeenRow& seen) {
   OAS_REQUIRE(row.action < 0, "unit '{}': a first reading has an action", unit.name);
-  unit.first = full_model_.seen(row);
+  unit.first = seen;
   unit.content = content_of(row);
   unit.has_row = true;
   unit.step = 0;
@@ -232,22 +290,15 @@ void LiveState::begin_with(LiveUnit& unit, const JournalRow& row, std::vector<Le
   } else if (policy_) {
     policy_->take_over(unit);
   }
-  if (learns()) {
-    fed.push_back({unit.run, 1.0, unit.first, LearnerRow::Kind::first_reading});
-  }
 }
 
-void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed) {
+void LiveState::observe(LiveUnit& unit, const JournalRow& row, const SeenRow& seen) {
   OAS_REQUIRE(row.action >= 0 && (unit.acted || row.by_others),
               "unit '{}' observes step {} before an action is chosen", unit.name, unit.step);
   play_under_plan_in_force(unit);
-  const SeenRow seen = full_model_.seen(row);
   if (detector_ && detector_->active()) watch(unit, seen);
   move_belief(unit, seen);
-  if (learns()) {
-    unit.window.add(seen, unit.belief);
-    fed.push_back({unit.run, row.propensity.value_or(0.0), seen, LearnerRow::Kind::row});
-  }
+  if (learns()) unit.window.add(seen, unit.belief);
   unit.content = content_of(row);
   unit.has_row = true;
   unit.acted = false;
@@ -256,6 +307,7 @@ void LiveState::observe(LiveUnit& unit, const JournalRow& row, std::vector<Learn
   ++rows_;
   if (seen.missing()) ++unit.missing, ++missing_;
   ++plays_[static_cast<std::size_t>(row.action)];
+  count_play(recent_plays_, row.action);
 }
 
 void LiveState::move_belief(LiveUnit& unit, const SeenRow& row) {
@@ -277,7 +329,7 @@ void LiveState::play_under_plan_in_force(LiveUnit& unit) {
 void LiveState::watch(LiveUnit& unit, const SeenRow& row) {
   if (unit.watch_plan != plans_) {
     RowFilter& filter = detector_->filter();
-    unit.window.bring(filter, unit.first);
+    unit.window.bring(filter, unit.first, policy_ ? policy_->doubt_of_estimate() : 0.0);
     unit.watch.belief = filter.copied();
     unit.watch.before = unit.window.last_observation(unit.first.observation);
     unit.watch_plan = plans_;
@@ -305,8 +357,7 @@ void LiveState::act(LiveUnit& unit, const JournalRecord& record, bool check) {
   unit.acted = true;
 }
 
-void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
-  if (learns()) fed.push_back({unit.run, 1.0, {}, LearnerRow::Kind::run_ends});
+void LiveState::end(LiveUnit& unit) {
   runs_.erase(unit.run);
   unit.ended = true;
   unit.acted = false;
@@ -320,9 +371,8 @@ void LiveState::end(LiveUnit& unit, std::vector<LearnerRow>& fed) {
   forget_names();
 }
 
-void LiveState::forget(std::vector<LearnerRow>& fed) {
+void LiveState::forget() {
   if (!learns()) return;
-  fed.push_back({0, 1.0, {}, LearnerRow::Kind::all_forgotten});
   plan_due_ = rows_ + learner_settings_->first_episode();
   forgotten_ = rows_;
   detector_->suspend();
@@ -334,13 +384,14 @@ void LiveState::adopt(LivePlan plan) {
               plans_, rows_);
   plans_ = plan.number;
   if (plan.rows > forgotten_) {
-    const std::int64_t learned = plan.rows - forgotten_;
+    const std::int64_t learned = worth(plan.rows - forgotten_);
     plan_due_ = plan.rows + learner_settings_->length_after(learned);
   }
-  policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_);
+  const double drift = policy_ ? policy_->drift() + plan.distance(policy_->plan().transition) : 0.0;
+  policy_ = std::make_shared<LivePolicy>(model_, *grid_, std::move(plan), floor_, drift);
   history_.add(policy_->plan());
   const std::int64_t learned = policy_->plan().rows - forgotten_;
-  if (learned > 0) detector_->hold_true(policy_->plan().estimate, learned);
+  if (learned > 0) detector_->hold_true(policy_->plan().estimate, worth(learned));
 }
 
 LivePlan LiveState::plan_of(const JournalRecord& record) const {

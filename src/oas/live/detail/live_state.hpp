@@ -13,6 +13,7 @@
 #include "oas/live/detail/live_history.hpp"
 #include "oas/live/detail/live_learner.hpp"
 #include "oas/live/detail/live_request.hpp"
+#include "oas/live/detail/live_snapshot.hpp"
 #include "oas/live/detail/live_unit.hpp"
 #include "oas/live/live_options.hpp"
 #include "oas/live/live_warning.hpp"
@@ -92,16 +93,28 @@ class LiveState {
   [[nodiscard]] LiveState fresh() const { return {full_model_, options_}; }
   void save(ByteWriter& out) const;
   /// Into one that is fresh. Throws InvalidArgument.
-  void load(ByteReader& in);
+  void load(ByteReader& saved);
+  /// The same while calls go on between: what is saved is the state as it is now. Then
+  /// save_some_units(), again and again, until it says that it has all.
+  void begin_save();
+  [[nodiscard]] bool save_some_units();
+  [[nodiscard]] std::unique_ptr<LiveSnapshot> take_saved() { return std::move(saving_); }
 
  private:
+  [[nodiscard]] LiveSnapshot snapshot_of_rest() const;
+  void save_before_change(LiveUnit& unit);
+  void load_units(ByteReader& in);
   [[nodiscard]] LiveUnit& unit_of(std::uint64_t run);
   [[nodiscard]] Choice drawn(const LiveUnit& unit, std::int64_t step,
-                             std::span<const double> belief, std::span<const std::int64_t> plays,
-                             std::int64_t rows);
+                             std::span<const double> belief, const JournalRow* row);
+  void count_play(std::vector<double>& plays, Action action) const;
+  [[nodiscard]] std::optional<Action> overdue(const JournalRow* row) const;
+  // Rows of full weight that so many since the last change are worth.
+  [[nodiscard]] std::int64_t worth(std::int64_t rows) const;
+  void check_half_life() const;
   void begin(const JournalRecord& record);
   void act(LiveUnit& unit, const JournalRecord& record, bool check);
-  void observe(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed);
+  void observe(LiveUnit& unit, const JournalRow& row, const SeenRow& seen);
   void watch(LiveUnit& unit, const SeenRow& row);
   void move_belief(LiveUnit& unit, const SeenRow& row);
   void play_under_plan_in_force(LiveUnit& unit);
@@ -109,9 +122,9 @@ class LiveState {
   void warn_of_rows(std::vector<LiveWarning>& all) const;
   void warn_of_plan(std::vector<LiveWarning>& all) const;
   void forget_names();
-  void begin_with(LiveUnit& unit, const JournalRow& row, std::vector<LearnerRow>& fed);
-  void forget(std::vector<LearnerRow>& fed);
-  void end(LiveUnit& unit, std::vector<LearnerRow>& fed);
+  void begin_with(LiveUnit& unit, const JournalRow& row, const SeenRow& seen);
+  void forget();
+  void end(LiveUnit& unit);
   void adopt(LivePlan plan);
   [[nodiscard]] LivePlan plan_of(const JournalRecord& record) const;
 
@@ -139,7 +152,11 @@ class LiveState {
   std::int64_t plan_due_ = 0;   // rows
   std::int64_t forgotten_ = 0;  // the first rows, when the dynamics changed
   std::vector<std::int64_t> plays_;
+  std::vector<double> recent_plays_;  // the same, fading; empty: rows do not fade
   LiveHistory history_;
+  std::unique_ptr<LiveSnapshot> saving_;  // null: none is being taken
+  std::string saved_up_to_;               // name of a unit; empty: none yet
+  std::uint64_t saves_ = 0;               // begun
 };
 
 }  // namespace oas::detail

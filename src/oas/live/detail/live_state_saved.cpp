@@ -21,6 +21,9 @@ constexpr double kLeastFit = 1e-4;
 // Expected visits of a state under an action from which its row of T is learned.
 constexpr double kLeastVisits = 1.0;
 constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+// Units that a snapshot takes under one lock.
+constexpr int kUnitsAtATime = 16;
 
 // The rows of T of which a plan's data say nothing, as "action in state".
 std::vector<std::string> rows_not_learned(const LivePlan& plan, const Pomdp& model) {
@@ -100,9 +103,32 @@ void LiveState::warn_of_plan(std::vector<LiveWarning>& all) const {
                    count, pairs, fmt::join(names, ", "), count > kMostNamed ? ", …" : "")});
 }
 
-void LiveState::save(ByteWriter& out) const {
-  out.put(static_cast<std::uint64_t>(units_.size()));
-  for (const auto& [name, unit] : units_) unit.save(out);
+void LiveSnapshot::add(const LiveUnit& unit) {
+  ByteWriter out;
+  unit.save(out);
+  const std::string bytes = out.take();
+  if (units_.empty() || units_.back().size() + bytes.size() > kPieceBytes) {
+    units_.emplace_back().reserve(std::max(kPieceBytes, bytes.size()));
+  }
+  units_.back() += bytes;
+  ++count_;
+}
+
+std::string LiveSnapshot::bytes() const {
+  ByteWriter out;
+  out.put_text(rest_);
+  out.put_text(policy_ ? policy_->plan().to_bytes() : "");
+  out.put(policy_ ? policy_->drift() : 0.0);
+  history_.save(out);
+  out.put(count_);
+  std::string all = out.take();
+  for (const std::string& piece : units_) all += piece;
+  return all;
+}
+
+// But for the units.
+LiveSnapshot LiveState::snapshot_of_rest() const {
+  ByteWriter out;
   out.put(runs_begun_);
   for (const std::int64_t number :
        {rows_, missing_, impossible_, plans_, plan_due_, forgotten_, names_forgotten_}) {
@@ -110,15 +136,41 @@ void LiveState::save(ByteWriter& out) const {
   }
   out.put(last_impossible_);
   out.put_all(plays_);
+  out.put_all(recent_plays_);
   out.put_text(solo_ ? solo_->save().dump() : "");
-  out.put_text(learns() && policy_ ? policy_->plan().to_bytes() : "");
-  history_.save(out);
   out.put(detector_ && detector_->active());
   if (detector_) detector_->save(out);
+  return {out.take(), learns() ? policy_ : nullptr, history_};
 }
 
-void LiveState::load(ByteReader& in) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+void LiveState::save(ByteWriter& out) const {
+  LiveSnapshot snapshot = snapshot_of_rest();
+  for (const auto& [name, unit] : units_) snapshot.add(unit);
+  out.put_text(snapshot.bytes());
+}
+
+void LiveState::begin_save() {
+  ++saves_;
+  saved_up_to_.clear();
+  saving_ = std::make_unique<LiveSnapshot>(snapshot_of_rest());
+}
+
+void LiveState::save_before_change(LiveUnit& unit) {
+  if (!saving_ || unit.saving == saves_) return;
+  saving_->add(unit);
+  unit.saving = saves_;
+}
+
+bool LiveState::save_some_units() {
+  auto next = saved_up_to_.empty() ? units_.begin() : units_.upper_bound(saved_up_to_);
+  for (int i = 0; i < kUnitsAtATime && next != units_.end(); ++i, ++next) {
+    save_before_change(next->second);
+    saved_up_to_ = next->first;
+  }
+  return next == units_.end();
+}
+
+void LiveState::load_units(ByteReader& in) {
   units_.clear();
   runs_.clear();
   ended_.clear();
@@ -134,34 +186,46 @@ void LiveState::load(ByteReader& in) {
     runs_[unit.run] = &unit;
     ++active_;
   }
-  runs_begun_ = in.get<std::uint64_t>();
+}
+
+void LiveState::load(ByteReader& saved) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::string bytes = saved.get_text();
+  ByteReader in(bytes);
+  const std::string rest_bytes = in.get_text();
+  ByteReader rest(rest_bytes);
+  runs_begun_ = rest.get<std::uint64_t>();
   for (std::int64_t* number :
        {&rows_, &missing_, &impossible_, &plans_, &plan_due_, &forgotten_, &names_forgotten_}) {
-    *number = in.get_integer(0, kMost);
+    *number = rest.get_integer(0, kMost);
   }
-  last_impossible_ = in.get_integer(-1, kMost);
-  plays_ = in.get_all<std::int64_t>(plays_.size());
-  const std::string solo = in.get_text();
+  last_impossible_ = rest.get_integer(-1, kMost);
+  plays_ = rest.get_all<std::int64_t>(plays_.size());
+  recent_plays_ = rest.get_all<double>(recent_plays_.size());
+  const std::string solo = rest.get_text();
   if (solo_) {
     const nlohmann::ordered_json document = parse_json(solo, "snapshot");
     solo_->load(JsonView(document, "snapshot"));
   }
   const std::string plan = in.get_text();
+  const auto drift = in.get<double>();
   if (learns() && !plan.empty()) {
     policy_ = std::make_shared<LivePolicy>(
         model_, *grid_,
-        LivePlan::parse(plan, model_.num_states(), model_.num_actions(), grid_->size()), floor_);
+        LivePlan::parse(plan, model_.num_states(), model_.num_actions(), grid_->size()), floor_,
+        drift);
   }
   history_.load(in, plays_.size() * static_cast<std::size_t>(model_.num_states()) *
                         static_cast<std::size_t>(model_.num_states()));
-  const auto watching = in.get<bool>();
+  load_units(in);
+  const auto watching = rest.get<bool>();
   if (!detector_) return;
   OAS_REQUIRE(!watching || policy_, "saved bytes are damaged: nothing to be held to be true");
   if (watching) {
     const LivePlan& held = policy_->plan();
-    detector_->hold_true(held.estimate, learns() ? held.rows - forgotten_ : 0);
+    detector_->hold_true(held.estimate, learns() ? worth(held.rows - forgotten_) : 0);
   }
-  detector_->load(in);
+  detector_->load(rest);
 }
 
 }  // namespace oas::detail

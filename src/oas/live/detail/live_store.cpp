@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace oas::detail {
 
 namespace {
 
-constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/2";
+constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/3";
 
 std::string hash_of(const AnyModel& model) {
   const auto text =
@@ -40,6 +41,7 @@ std::string identity_of(const AnyModel& model, const LiveOptions& options) {
     words.push_back(setting.name + "=" + setting.value);
   std::sort(words.begin(), words.end());
   words.push_back(fmt::format("seed={}", options.seed));
+  if (options.half_life > 0.0) words.push_back(fmt::format("half_life={}", options.half_life));
   if (find_agent(options.agent).knows_dynamics) {
     words.push_back(fmt::format("dynamics={}", hash_of(model)));
   }
@@ -58,6 +60,15 @@ JournalHeader header_of(const LiveModel& model, const LiveOptions& options) {
 }
 
 }  // namespace
+
+RowStorage::Again rows_again(const std::string& folder, const LiveModel& model) {
+  return [folder, model](const std::function<bool(const LearnerRow&)>& receive) {
+    JournalReader reader(folder);
+    for (JournalRecord record; reader.next(record);) {
+      if (has_row(record) && !receive(learner_row(record, model.seen(record.row)))) return;
+    }
+  };
+}
 
 LiveStore::LiveStore(const LiveModel& model, const LiveOptions& options)
     : folder_(options.journal),

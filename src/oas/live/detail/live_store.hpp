@@ -14,6 +14,9 @@
 
 namespace oas::detail {
 
+/// The rows of the journal in a folder, for a learner that does not keep them.
+[[nodiscard]] RowStorage::Again rows_again(const std::string& folder, const LiveModel& model);
+
 /// The folder of a live agent: its journal, and a snapshot of what the first records of it led to,
 /// so that these need not be read again.
 class LiveStore {

@@ -1,6 +1,9 @@
 #include "oas/live/detail/live_unit.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "oas/core/contracts.hpp"
 
 namespace oas::detail {
 
@@ -11,6 +14,7 @@ void LiveUnit::save(ByteWriter& out) const {
   out.put(end);
   for (const std::int64_t number : {runs, step, plan, rows, missing, impossible}) out.put(number);
   for (const bool flag : {ended, acted, has_row}) out.put(flag);
+  out.put(drift);
   out.put(choice.action.value());
   out.put(choice.propensity);
   out.put(reward);
@@ -36,6 +40,8 @@ LiveUnit LiveUnit::loaded(ByteReader& in, int num_states) {
     *number = in.get_integer(-1, kMost);
   }
   for (bool* flag : {&unit.ended, &unit.acted, &unit.has_row}) *flag = in.get<bool>();
+  unit.drift = in.get<double>();
+  OAS_REQUIRE(unit.drift >= 0.0, "saved bytes are damaged: a drift of {}", unit.drift);
   unit.choice.action = Action{in.get<std::int32_t>()};
   unit.choice.propensity = in.get<double>();
   unit.reward = in.get<double>();
@@ -50,22 +56,30 @@ LiveUnit LiveUnit::loaded(ByteReader& in, int num_states) {
   return unit;
 }
 
-LivePolicy::LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan plan, double floor)
+LivePolicy::LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan plan, double floor,
+                       double drift)
     : plan_(std::move(plan)),
       floor_(floor),
+      drift_(drift),
+      estimate_doubt_(kDoubt * plan_.distance(plan_.estimate)),
       look_ahead_(sensors.with_transition(plan_.transition), grid, plan_.bias),
       filter_(sensors.with_transition(plan_.transition)),
       rewards_(sensors.with_transition(plan_.transition).expected_reward()) {}
 
+double LivePolicy::doubt_of(const LiveUnit& unit) const {
+  return kDoubt * std::clamp(drift_ - unit.drift, 0.0, 1.0);
+}
+
 std::vector<double> LivePolicy::belief_of(const LiveUnit& unit) {
-  unit.window.bring(filter_, unit.first);
+  unit.window.bring(filter_, unit.first, doubt_of(unit));
   return filter_.copied();
 }
 
 void LivePolicy::take_over(LiveUnit& unit) {
-  unit.window.renew(filter_, unit.first);
+  unit.window.renew(filter_, unit.first, doubt_of(unit));
   unit.belief = filter_.copied();
   unit.plan = plan_.number;
+  unit.drift = drift_;
 }
 
 LivePolicy::Moved LivePolicy::moved(std::span<const double> belief, const SeenRow& row) {

@@ -34,12 +34,14 @@ struct LiveUnit {
   SeenRow first;              ///< its first reading
   BeliefWindow window;        ///< of units that teach; for beliefs under new plans
   std::int64_t plan = -1;     ///< under which `belief` is; -1: none
+  double drift = 0.0;         ///< of that plan, see LivePolicy::drift()
   std::vector<double> belief;
   LiveDetector::Watch watch;
   std::int64_t watch_plan = -1;  ///< whose estimate the watch is under; -1: none
   std::int64_t rows = 0;         ///< of all its runs
   std::int64_t missing = 0;      ///< of these
   std::int64_t impossible = 0;   ///< of these, under the plan of the time
+  std::uint64_t saving = 0;      ///< the last LiveState::begin_save() that has it, or need not
 
   void save(ByteWriter& out) const;
   /// Throws InvalidArgument on what cannot be.
@@ -49,10 +51,20 @@ struct LiveUnit {
 /// How units are played under one plan. Work space inside: one call at a time.
 class LivePolicy {
  public:
+  /// Share of uniform in a belief by dynamics that have nothing in common with those in force.
+  static constexpr double kDoubt = 1e-3;
+
   /// `sensors` without transition.
-  LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan plan, double floor);
+  LivePolicy(const Pomdp& sensors, const BeliefGrid& grid, LivePlan plan, double floor,
+             double drift = 0.0);
 
   [[nodiscard]] const LivePlan& plan() const { return plan_; }
+  /// LivePlan::distance() from each plan to the next, added up since the first: two plans are at
+  /// most as far apart as their drifts. A belief from another plan is doubted as much as these are
+  /// apart: not at all where nothing has changed, however many plans there were.
+  [[nodiscard]] double drift() const { return drift_; }
+  /// Of a belief by what is played, under the estimate.
+  [[nodiscard]] double doubt_of_estimate() const { return estimate_doubt_; }
 
   /// The belief of a unit that was played under another plan before, or under none.
   [[nodiscard]] std::vector<double> belief_of(const LiveUnit& unit);
@@ -69,8 +81,12 @@ class LivePolicy {
   [[nodiscard]] double floor() const { return floor_; }
 
  private:
+  [[nodiscard]] double doubt_of(const LiveUnit& unit) const;
+
   LivePlan plan_;
   double floor_;
+  double drift_;
+  double estimate_doubt_;
   LookAhead look_ahead_;
   RowFilter filter_;
   Matrix rewards_;  // A×S

@@ -102,6 +102,10 @@ class LikelihoodPassRunner {
                  std::int64_t& steps_in_batch) const;
   bool run_weighted_steps(const Block& block, int group, Workspace& work, TaskResult& result,
                           std::int64_t& steps_in_batch) const;
+  [[nodiscard]] bool weighted() const {
+    return options_.forgetting.active() || options_.mean_weight;
+  }
+  [[nodiscard]] std::size_t weight_stretch(const Block& block) const;
   [[nodiscard]] double weight_of(const Block& block, std::size_t first, std::size_t count) const;
   [[nodiscard]] std::int64_t ages_end(std::size_t run_end) const;
   [[nodiscard]] double log_largest(std::size_t row) const {
