@@ -122,6 +122,35 @@ class Estimates(MpiCase):
         for estimator in ("oas-overlap", "oas-ml"):
             self.expect_same("log.csv", "--estimator", estimator, ranks=(3,))
 
+    def test_one_large_file_is_shared(self):
+        for layout in (("--steps", 120_000), ("--steps", 300, "--runs", 400)):
+            self.simulate("--policy", "uniform", *layout, "-o", "log.csv")
+            for estimator in ("oas", "oas-overlap", "oas-weighted", "spectral"):
+                with self.subTest(layout=layout, estimator=estimator):
+                    arguments = ("log.csv", "--estimator", estimator)
+                    self.good("estimate", "machine-maintenance", *arguments, "--threads", 1,
+                              "-o", "one.json")
+                    self.expect_same(*arguments, ranks=(1, 2, 3, 5))
+                    self.assertEqual(self.read("alone.json"), self.read("one.json"))
+
+    def test_a_likelihood_over_several_windows_of_one_file(self):
+        self.simulate("--steps", 1_200_000, "-o", "log.csv")
+        self.expect_same("log.csv", "--max-passes", 3, ranks=(2, 3))
+
+    def test_a_fault_in_any_part_of_a_large_file(self):
+        self.simulate("--policy", "uniform", "--steps", 120_000, "-o", "log.csv")
+        lines = self.read("log.csv").splitlines()
+        for place in (2, 3, 59_990, 119_999, 120_001):
+            for fault in ("run,clean", "run,clean,2", "7,clean,0.5"):
+                self.write("wrong.csv", "\n".join([*lines[:place], fault, *lines[place + 1:]]))
+                arguments = ("estimate", "machine-maintenance", "wrong.csv", "--estimator", "oas")
+                alone = self.oas(*arguments, "--threads", 1)
+                self.assertEqual(alone.returncode, 2)
+                self.assertIn(f"wrong.csv:{place + 1}:", alone.stderr)
+                self.assertEqual(self.oas(*arguments, "--threads", 3).stderr, alone.stderr)
+                if fault.endswith("2"):
+                    self.bad_ranks(3, *arguments, says=alone.stderr.strip().removeprefix("oas: "))
+
     def test_bootstraps(self):
         self.shards()
         for method in ("block-bootstrap", "parametric-bootstrap"):

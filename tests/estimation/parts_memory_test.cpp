@@ -42,7 +42,8 @@ class ShortRuns final : public RowSource {
   [[noreturn]] void fail_at(std::int64_t /*index*/, const std::string& message) override {
     throw InvalidArgument(message);
   }
-  [[nodiscard]] std::vector<RowPart> parts(Parallelism /*parallelism*/) const override {
+  [[nodiscard]] std::vector<RowPart> parts(Parallelism /*parallelism*/,
+                                           const RunCut& /*cut*/) const override {
     std::vector<RowPart> parts;
     for (std::int64_t part = first_; part < end_; ++part) {
       parts.push_back({std::make_unique<ShortRuns>(part, part + 1, held_), part, kRowsOfPart});

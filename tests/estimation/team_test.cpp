@@ -30,17 +30,19 @@ using testing::ThrowsMessage;
 using testing_support::run_team;
 using testing_support::ThreadTeam;
 
-// Runs that each rank has a source of, in parts of `runs_of_part` runs; 0: not in parts.
+// Runs that each rank has a source of, in parts of `runs_of_part` runs, the last of which goes on
+// in the next part where it may; 0: not in parts.
 class RunSource final : public RowSource {
  public:
   RunSource(std::span<const LogBlock> runs, std::size_t runs_of_part, std::int64_t bad_run = -1)
-      : runs_(runs), runs_of_part_(runs_of_part), bad_run_(bad_run) {}
+      : RunSource(whole(runs), runs_of_part, bad_run) {}
 
   [[nodiscard]] bool next(RowBlock& block) override {
     if (run_ == runs_.size()) return false;
     if (static_cast<std::int64_t>(run_) == bad_run_) fail(3, "cannot be read");
-    block = runs_[run_++].view();
-    block.run_starts = {&start_, 1};
+    const Piece& piece = runs_[run_++];
+    block = piece.run->view().part(piece.first, piece.end - piece.first);
+    if (piece.first == 0) block.run_starts = {&start_, 1};
     return true;
   }
   void rewind() override { run_ = 0; }
@@ -50,20 +52,52 @@ class RunSource final : public RowSource {
   [[noreturn]] void fail_at(std::int64_t index, const std::string& message) override {
     fail(static_cast<std::size_t>(index), message);
   }
-  [[nodiscard]] std::vector<RowPart> parts(Parallelism /*parallelism*/) const override {
+  [[nodiscard]] std::vector<RowPart> parts(Parallelism /*parallelism*/,
+                                           const RunCut& cut) const override {
     std::vector<RowPart> parts;
+    std::size_t gone = 0;  // rows of the first run that the part before has
     for (std::size_t first = 0; runs_of_part_ > 0 && first < runs_.size(); first += runs_of_part_) {
-      const auto own = runs_.subspan(first, std::min(runs_of_part_, runs_.size() - first));
-      std::int64_t rows = 0;
-      for (const LogBlock& run : own) rows += static_cast<std::int64_t>(run.rows.size());
-      parts.push_back({std::make_unique<RunSource>(own, 0, bad_run_ - static_cast<long>(first)),
-                       static_cast<std::int64_t>(first), rows});
+      std::vector<Piece> own(runs_.begin() + static_cast<std::ptrdiff_t>(first),
+                             runs_.begin() + static_cast<std::ptrdiff_t>(
+                                                 std::min(first + runs_of_part_, runs_.size())));
+      RowPart& part = parts.emplace_back();
+      part.first_run = static_cast<std::int64_t>(first);
+      if (gone > 0) {
+        own.insert(own.begin(), runs_[first - 1]);
+        own.front().first = gone;
+        part.first_run -= 1;
+        part.rows_before = static_cast<std::int64_t>(gone);
+        part.before.add(own.front().run->view().part(gone - 1, 1));
+      }
+      gone = 0;
+      if (cut && first + runs_of_part_ < runs_.size()) {
+        const auto last = static_cast<std::int64_t>(first + runs_of_part_ - 1);
+        const auto rows = static_cast<std::size_t>(cut(last, 1 + last % 40));
+        if (rows > own.back().first && rows < own.back().end) own.back().end = gone = rows;
+      }
+      for (const Piece& piece : own) part.size += static_cast<long>(piece.end - piece.first);
+      const auto before = static_cast<std::int64_t>(first) - (part.rows_before > 0 ? 1 : 0);
+      part.rows = std::unique_ptr<RunSource>(new RunSource(own, 0, bad_run_ - before));
     }
     return parts;
   }
 
  private:
-  std::span<const LogBlock> runs_;
+  struct Piece {
+    const LogBlock* run;
+    std::size_t first;
+    std::size_t end;
+  };
+
+  RunSource(std::vector<Piece> runs, std::size_t runs_of_part, std::int64_t bad_run)
+      : runs_(std::move(runs)), runs_of_part_(runs_of_part), bad_run_(bad_run) {}
+  static std::vector<Piece> whole(std::span<const LogBlock> runs) {
+    std::vector<Piece> pieces;
+    for (const LogBlock& run : runs) pieces.push_back({&run, 0, run.rows.size()});
+    return pieces;
+  }
+
+  std::vector<Piece> runs_;
   std::size_t runs_of_part_;
   std::int64_t bad_run_;
   std::size_t run_ = 0;
@@ -161,8 +195,9 @@ TEST_P(TeamEstimate, IsThatOfOneProcess) {
          {AnyModel(finite_model(timing)), AnyModel(gaussian_model(timing))}) {
       const Evidence empty = make_evidence(GetParam(), model);
       const auto runs = simulated(model, {900, 1, 40, 5, 2, 330, 17, 64});
+      const auto expected = alone(empty, runs, 0, {});
       for (const std::size_t runs_of_part : {0, 1, 3}) {
-        const auto expected = alone(empty, runs, runs_of_part, {});
+        EXPECT_EQ(alone(empty, runs, runs_of_part, {}), expected) << runs_of_part;
         for (const int ranks : {1, 2, 3, 5, 8, 11}) {
           EXPECT_EQ(together(ranks, empty, runs, runs_of_part, {}), expected)
               << ranks << " ranks, " << runs_of_part << " runs a part";

@@ -132,7 +132,7 @@ TEST(OneLogFiles, RowsKnowTheirFileAndLine) {
   spill(files[1], "run,time,action,observation\nb,2,1,2\na,2,1,2\n");
   const Pomdp model = index_model();
   LogFiles rows(model, files);
-  EXPECT_TRUE(rows.parts(Parallelism()).empty());
+  EXPECT_TRUE(rows.parts(Parallelism(), {}).empty());
   RowBlock block;
   ASSERT_TRUE(rows.next(block));
   const auto place = [&](std::size_t row) {

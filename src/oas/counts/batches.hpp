@@ -19,15 +19,24 @@ inline constexpr std::size_t kMaxBatches = 128;
 inline constexpr std::int64_t kFirstBatchPlaces = 8;
 
 /// The batches of one run: of 8 places for pairs each, in runs behind the first hundreds of 16 to
-/// 64, doubled whenever there are 128 of them.
+/// 64, doubled whenever there are 128 of them. A run may be cut at a border between batches: what
+/// knows the places behind it (go_on()) can be appended to what knows those before.
 template <class Sum>
 class RunBatches {
  public:
   /// Run number `run` begins. Where there are many runs, batches of all become long anyway.
-  void start(std::int64_t run) {
-    constexpr int kMostAtFirst = 3;
-    const auto width = std::bit_width(static_cast<std::uint64_t>(run) / kMaxBatches);
-    level_ = std::min(kMostAtFirst, static_cast<int>(width));
+  void start(std::int64_t run) { level_ = first_level(run); }
+
+  /// The first `places` places of that run are known elsewhere; a batch must end there.
+  void go_on(std::int64_t run, std::int64_t places) {
+    level_ = level_behind(run, places);
+    OAS_REQUIRE(places % this->places() == 0, "no batch of run {} ends at place {}", run, places);
+    skipped_ = static_cast<std::size_t>(places / this->places());
+  }
+  /// The least number of places, `places` or more, at which a batch of that run ends.
+  [[nodiscard]] static std::int64_t border(std::int64_t run, std::int64_t places) {
+    const std::int64_t width = kFirstBatchPlaces << level_behind(run, places);
+    return (places + width - 1) / width * width;
   }
 
   /// Places of the next batch.
@@ -38,34 +47,81 @@ class RunBatches {
 
   void close(Sum sum) {
     sums_.push_back(std::move(sum));
-    if (sums_.size() < kMaxBatches) return;
-    for (std::size_t i = 0; i + 1 < sums_.size(); i += 2) {
-      sums_[i].add(sums_[i + 1]);
-      if (i > 0) sums_[i / 2] = std::move(sums_[i]);
+    if (skipped_ + sums_.size() == kMaxBatches) double_length();
+  }
+
+  /// What goes on where this ends.
+  void append(RunBatches other) {
+    std::size_t next = 0;
+    while (level_ < other.level_) {
+      if ((skipped_ + sums_.size()) % 2 == 1) {
+        OAS_REQUIRE(next < other.seconds_.size(), "parts of a run do not fit to each other");
+        sums_.push_back(std::move(other.seconds_[next++]));
+      }
+      double_length();
     }
-    sums_.erase(sums_.begin() + kMaxBatches / 2, sums_.end());
-    ++level_;
+    OAS_REQUIRE(level_ == other.level_ && next == other.seconds_.size() &&
+                    skipped_ + sums_.size() == other.skipped_,
+                "parts of a run do not fit to each other");
+    std::move(other.sums_.begin(), other.sums_.end(), std::back_inserter(sums_));
   }
 
   void clear() {
     sums_.clear();
+    seconds_.clear();
     level_ = 0;
+    skipped_ = 0;
   }
 
   void save(ByteWriter& out) const {
     out.put(static_cast<std::int64_t>(level_));
-    out.put(static_cast<std::int64_t>(sums_.size()));
-    for (const Sum& sum : sums_) sum.save(out);
+    out.put(static_cast<std::int64_t>(skipped_));
+    for (const std::vector<Sum>* sums : {&sums_, &seconds_}) {
+      out.put(static_cast<std::int64_t>(sums->size()));
+      for (const Sum& sum : *sums) sum.save(out);
+    }
   }
   void load(ByteReader& in, const Sum& empty) {
     level_ = static_cast<int>(in.get_integer(0, 50));
-    sums_.assign(static_cast<std::size_t>(in.get_integer(0, kMaxBatches)), empty);
-    for (Sum& sum : sums_) sum.load(in);
+    skipped_ = static_cast<std::size_t>(in.get_integer(0, kMaxBatches));
+    for (std::vector<Sum>* sums : {&sums_, &seconds_}) {
+      sums->assign(static_cast<std::size_t>(in.get_integer(0, kMaxBatches)), empty);
+      for (Sum& sum : *sums) sum.load(in);
+    }
   }
 
  private:
+  static int first_level(std::int64_t run) {
+    constexpr int kMostAtFirst = 3;
+    const auto width = std::bit_width(static_cast<std::uint64_t>(run) / kMaxBatches);
+    return std::min(kMostAtFirst, static_cast<int>(width));
+  }
+  static int level_behind(std::int64_t run, std::int64_t places) {
+    constexpr auto kMost = static_cast<std::int64_t>(kMaxBatches) * kFirstBatchPlaces;
+    int level = first_level(run);
+    while (places >= kMost << level) ++level;
+    return level;
+  }
+
+  // Adds every second batch to the one before it, of which the first may be known elsewhere.
+  void double_length() {
+    const std::size_t alone = skipped_ % 2;
+    if (alone == 1) seconds_.push_back(std::move(sums_.front()));
+    std::size_t kept = 0;
+    for (std::size_t i = alone; i + 1 < sums_.size(); i += 2) {
+      sums_[i].add(sums_[i + 1]);
+      if (i != kept) sums_[kept] = std::move(sums_[i]);
+      ++kept;
+    }
+    sums_.erase(sums_.begin() + static_cast<std::ptrdiff_t>(kept), sums_.end());
+    skipped_ = (skipped_ + 1) / 2;
+    ++level_;
+  }
+
   std::vector<Sum> sums_;
   int level_ = 0;
+  std::size_t skipped_ = 0;   // batches before these that are known elsewhere
+  std::vector<Sum> seconds_;  // to be added to the last of those; one for each of some levels
 };
 
 /// The batches of runs one after the other. The border before a batch has a strength: within a run
@@ -84,7 +140,8 @@ class BatchSeries {
   [[nodiscard]] std::int64_t first_run() const { return first_run_; }
   [[nodiscard]] std::int64_t next_run() const { return next_run_; }
 
-  /// The next run, with so many places for pairs; the last sum may be that of a shorter batch.
+  /// The next run, whole, with so many places for pairs; the last sum may be that of a shorter
+  /// batch.
   void append(RunBatches<Sum>& run, std::int64_t places) {
     for (std::size_t i = 0; i < run.sums().size(); ++i) {
       const int strength = i > 0 ? run.level() + std::countr_zero(i) : before_next_run();

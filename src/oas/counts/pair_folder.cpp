@@ -36,7 +36,8 @@ PairFolder::PairFolder(const LeftInverses& inverses, Timing timing, const FoldOp
 void PairFolder::start_run(const RunStart& start) {
   end_run();
   pairing_.start_run();
-  run_.start(all_.next_run());
+  number_ = all_.next_run();
+  run_.start(number_);
   in_run_ = true;
   ++books_.runs;
   open_batch();
@@ -44,6 +45,26 @@ void PairFolder::start_run(const RunStart& start) {
     previous_ = {inverses_->first_sensor(), first->observation};
     pairing_.next(first->observation != kMissing && inverses_->sees_first());
   }
+}
+
+void PairFolder::go_on(std::int64_t rows, PairRow before) {
+  OAS_REQUIRE(!aged_ && !in_run_ && books_.runs == 0 && all_.next_run() == all_.first_run(),
+              "a run can go on only where nothing has been seen before");
+  number_ = all_.first_run();
+  all_ = BatchSeries<PairMoments>(number_ + 1);
+  pairing_.go_on(rows, before.observation != kMissing);
+  previous_ = before;
+  run_.go_on(number_, pairing_.places());
+  in_run_ = goes_on_ = true;
+  open_batch();
+}
+
+std::int64_t PairFolder::cut_behind(Pairing pairing, std::int64_t run, std::int64_t rows) {
+  RowPairing place(pairing);
+  place.go_on(rows, false);
+  std::int64_t places = place.places();
+  if (place.rows_for(places) < rows) ++places;
+  return place.rows_for(RunBatches<PairMoments>::border(run, places));
 }
 
 void PairFolder::add(const RowBlock& block) {
@@ -60,7 +81,7 @@ void PairFolder::add(std::span<const Action> actions, std::span<const Observatio
               propensities.size());
   OAS_REQUIRE(n == 0 || !propensities.empty() || !options_.inverse_propensity,
               "pairs are to be weighted by propensities, and there are none");
-  if (!in_run_ && n > 0) start_run();
+  if ((!in_run_ || next_starts_) && n > 0) start_run();
   books_.enter(observations, propensities);
   for (std::size_t t = 0; t < n;) {
     // Up to the end of the batch; weights by age look at every row.
@@ -131,8 +152,7 @@ void PairFolder::sum_pairs(std::span<const Action> actions,
 // Counting is for long batches; which ones these are follows from run and position.
 void PairFolder::open_batch() {
   const std::int64_t places = pairing_.places();
-  const bool first_run = all_.next_run() == 0;
-  dense_ = counts_.has_value() && (first_run || places >= kDensePlaces);
+  dense_ = counts_.has_value() && (number_ == 0 || places >= kDensePlaces);
   close_row_ =
       aged_ ? std::numeric_limits<std::int64_t>::max() : pairing_.rows_for(places + run_.places());
 }
@@ -150,22 +170,57 @@ void PairFolder::close_batch() {
 
 void PairFolder::end_run() {
   if (!in_run_) return;
-  in_run_ = false;
+  if (!aged_ && any_) close_batch();
+  append_run(pairing_.places());
+}
+
+// The run that is open ends with so many places.
+void PairFolder::append_run(std::int64_t places) {
+  in_run_ = next_starts_ = false;
   if (aged_) {
     aged_->end_run(books_.run_lengths);
+  } else if (std::exchange(goes_on_, false)) {
+    rest_ = Rest{run_, places};
+    run_.clear();
   } else {
-    if (any_) close_batch();
-    all_.append(run_, pairing_.places());
+    all_.append(run_, places);
   }
 }
 
 void PairFolder::merge(const PairFolder& other) {
   OAS_REQUIRE(!aged_, "rows with weights by age must come in their order, to one place");
-  end_run();
-  PairFolder runs = other;
-  runs.end_run();
-  books_.append(runs.books_);
-  all_.append(std::move(runs.all_));
+  OAS_REQUIRE((in_run_ && !any_) || !(other.rest_ || other.goes_on_),
+              "there is no run that could go on");
+  books_.append(other.books_);
+  if (other.goes_on_) {
+    run_.append(other.run_);
+    return take_open_run(other);
+  }
+  if (other.rest_) {
+    run_.append(other.rest_->batches);
+    append_run(other.rest_->places);
+  } else {
+    end_run();
+  }
+  all_.append(other.all_);
+  if (!other.in_run_) return;
+  run_ = other.run_;
+  number_ = other.number_;
+  in_run_ = true;
+  take_open_run(other);
+}
+
+// Another one may go on with it, and nobody else.
+void PairFolder::take_open_run(const PairFolder& other) {
+  next_starts_ = true;
+  pairing_ = other.pairing_;
+  previous_ = other.previous_;
+  dense_ = other.dense_;
+  any_ = other.any_;
+  close_row_ = other.close_row_;
+  if (!any_) return;
+  current_ = other.current_;
+  counts_ = other.counts_;
 }
 
 MomentSeries PairFolder::finish() {
@@ -179,6 +234,7 @@ MomentSeries PairFolder::finish() {
       if (batch.total_pairs() > 0) series.batches.push_back(std::move(batch));
     }
   }
+  rest_.reset();
   any_ = false;
   return series;
 }
@@ -187,7 +243,14 @@ void PairFolder::save(ByteWriter& out) const {
   pairing_.save(out);
   out.put(previous_);
   books_.save(out);
-  for (const bool flag : {in_run_, dense_, any_}) out.put(flag);
+  for (const bool flag : {in_run_, goes_on_, next_starts_, dense_, any_, rest_.has_value()}) {
+    out.put(flag);
+  }
+  out.put(number_);
+  if (rest_) {
+    rest_->batches.save(out);
+    out.put(rest_->places);
+  }
   out.put(close_row_);
   if (counts_) counts_->save(out);
   current_.save(out);
@@ -205,7 +268,16 @@ void PairFolder::load(ByteReader& in) {
                   previous_.observation < inverses_->num_observations(),
               "saved row is ({}, {})", previous_.action.value(), previous_.observation.value());
   books_.load(in);
-  for (bool* flag : {&in_run_, &dense_, &any_}) *flag = in.get<bool>();
+  bool has_rest = false;
+  for (bool* flag : {&in_run_, &goes_on_, &next_starts_, &dense_, &any_, &has_rest}) {
+    *flag = in.get<bool>();
+  }
+  number_ = in.get_integer(0, std::int64_t{1} << 60);
+  rest_.reset();
+  if (has_rest) {
+    rest_.emplace().batches.load(in, empty);
+    rest_->places = in.get_integer(0, std::int64_t{1} << 60);
+  }
   OAS_REQUIRE(!dense_ || counts_, "saved batch is damaged");
   close_row_ = in.get<std::int64_t>();
   if (counts_) counts_->load(in);

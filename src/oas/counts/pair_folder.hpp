@@ -48,6 +48,13 @@ class PairFolder {
   /// the first row, unless its sensor is blind.
   void start_run(const RunStart& start = {});
 
+  /// The rows to come go on in its first run, behind `rows` rows that another folder has seen, the
+  /// last of them `before`. Before anything else, and only where cut_behind() allows it.
+  void go_on(std::int64_t rows, PairRow before);
+  /// The least number of rows, `rows` or more, behind which run `run` may be cut.
+  [[nodiscard]] static std::int64_t cut_behind(Pairing pairing, std::int64_t run,
+                                               std::int64_t rows);
+
   /// Rows in order; `propensities` may be empty unless options.inverse_propensity. Indices are
   /// trusted (log readers check them), missing observations break pairs.
   void add(std::span<const Action> actions, std::span<const Observation> observations,
@@ -55,8 +62,8 @@ class PairFolder {
   /// The same run by run.
   void add(const RowBlock& block);
 
-  /// Takes in a folder of the runs that follow; the next row starts a run. Throws InvalidArgument
-  /// with weights by age.
+  /// Takes in a folder of the rows that follow, whose first run may go on in the last one here; the
+  /// next row starts a run. Throws InvalidArgument with weights by age.
   void merge(const PairFolder& other);
 
   /// Ends the log and hands over the result; the folder is empty afterwards.
@@ -71,7 +78,15 @@ class PairFolder {
   void load(ByteReader& in);
 
  private:
+  // A run that began elsewhere, once it has ended.
+  struct Rest {
+    RunBatches<PairMoments> batches;
+    std::int64_t places = 0;
+  };
+
   void end_run();
+  void append_run(std::int64_t places);
+  void take_open_run(const PairFolder& other);
   void open_batch();
   void close_batch();
   void count_pairs(std::span<const Action> actions, std::span<const Observation> observations);
@@ -85,12 +100,16 @@ class PairFolder {
   PairRow previous_{};
   RowBooks books_;
   bool in_run_ = false;
+  bool goes_on_ = false;              // that run began elsewhere
+  bool next_starts_ = false;          // the next row belongs to another run
+  std::int64_t number_ = 0;           // of that run
   std::optional<PairCounts> counts_;  // dense form of the current batch
   bool dense_ = false;                // it is used
   PairMoments current_;               // streaming form
   bool any_ = false;                  // there is something in the current batch
   std::int64_t close_row_ = 0;        // row of the run at which it ends
   RunBatches<PairMoments> run_;
+  std::optional<Rest> rest_;  // of the run that it went on with
   BatchSeries<PairMoments> all_;
   std::optional<AgedBatches> aged_;  // in place of these two, with forgetting
 };

@@ -21,6 +21,13 @@ class RowPairing {
     rows_ = 0;
   }
 
+  /// The rows to come are behind `rows` others of their run, the last of which was `seen` or not.
+  void go_on(std::int64_t rows, bool seen) {
+    previous_ = seen;
+    first_of_pair_ = rows % 2 == 0;
+    rows_ = rows;
+  }
+
   /// The next row of the run; whether it ends a pair with the row before. Rows without observation
   /// (`seen` false) are part of no pair.
   bool next(bool seen) {

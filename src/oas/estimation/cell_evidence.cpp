@@ -27,6 +27,11 @@ class CellBody final : public EvidenceBody {
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<CellBody>(info_, cells_, model_, finite_->fresh(first_run));
   }
+  [[nodiscard]] RunCut run_cut() const override { return finite_->run_cut(); }
+  void go_on(std::int64_t rows, const RowBlock& before) override {
+    require_readings(before.readings, nullptr);
+    finite_->go_on(rows, in_cells(before));
+  }
   void start_run(RunStart given) override {
     const RunStart start = given.with_whole_reading();  // as to_cells() has it
     const FirstReading* const first = start.first();
@@ -37,14 +42,8 @@ class CellBody final : public EvidenceBody {
   }
   void add(const RowBlock& rows, const RowSource* from) override {
     require_readings(rows.readings, from);
-    seen_.assign(rows.observations.begin(), rows.observations.end());
-    to_cells(rows.readings, *cells_, seen_);
-    RowBlock finite = rows;
-    finite.observations = seen_;
-    finite.readings = {};
-    finite.likelihoods = {};
     // Whoever wants the rows again does not find cells in their source.
-    finite_->add(finite, info_.reading == Reading::once ? from : nullptr);
+    finite_->add(in_cells(rows), info_.reading == Reading::once ? from : nullptr);
   }
   [[nodiscard]] bool can_merge() const override { return finite_->can_merge(); }
   void merge(const EvidenceBody& other) override {
@@ -58,6 +57,15 @@ class CellBody final : public EvidenceBody {
   }
 
  private:
+  [[nodiscard]] RowBlock in_cells(const RowBlock& rows) {
+    seen_.assign(rows.observations.begin(), rows.observations.end());
+    to_cells(rows.readings, *cells_, seen_);
+    RowBlock finite = rows;
+    finite.observations = seen_;
+    finite.readings = {};
+    finite.likelihoods = {};
+    return finite;
+  }
   static void require_readings(std::span<const double> readings, const RowSource* from) {
     OAS_REQUIRE(!readings.empty(),
                 "{}: contains likelihoods, but cells need observations; use oas-soft or oas-ml",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "oas-evidence";
 constexpr std::string_view kReleased = "released";  // no order of a body
-constexpr std::uint32_t kVersion = 6;
+constexpr std::uint32_t kVersion = 7;
 
 void check_start(const RunStart& start, int num_states) {
   OAS_REQUIRE(start.fits(num_states), "a run starts in a state that is none of the {}", num_states);

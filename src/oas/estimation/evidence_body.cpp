@@ -17,7 +17,8 @@ void read_shares(
       team,
       [&] {
         if (!any) return std::string();
-        const auto body = all.fresh(first_run + (parts.empty() ? 0 : parts[own.first].first_run));
+        const auto body =
+            parts.empty() ? all.fresh(first_run) : all.fresh_for(parts[own.first], first_run);
         read(*body, parts.subspan(own.first, own.size()));
         ByteWriter out;
         body->save(out);
@@ -30,6 +31,17 @@ void read_shares(
         body->load(in);
         all.merge(*body);
       });
+}
+
+void EvidenceBody::go_on(std::int64_t /*rows*/, const RowBlock& /*before*/) {
+  throw_invalid_argument("this estimator takes whole runs");
+}
+
+std::unique_ptr<EvidenceBody> EvidenceBody::fresh_for(const RowPart& part,
+                                                      std::int64_t first_run) const {
+  auto body = fresh(first_run + part.first_run);
+  if (part.rows_before > 0) body->go_on(part.rows_before, part.before.all());
+  return body;
 }
 
 void EvidenceBody::take(RowSource& source) {
@@ -46,7 +58,7 @@ void EvidenceBody::take(std::span<const RowPart> parts, std::int64_t first_run,
     std::vector<std::unique_ptr<EvidenceBody>> bodies(std::min(kPartsAtOnce, parts.size() - first));
     parallel_for(bodies.size(), parallelism, [&](std::size_t i) {
       const RowPart& part = parts[first + i];
-      bodies[i] = fresh(first_run + part.first_run);
+      bodies[i] = fresh_for(part, first_run);
       bodies[i]->take(*part.rows);
     });
     for (const auto& body : bodies) merge(*body);
@@ -55,7 +67,7 @@ void EvidenceBody::take(std::span<const RowPart> parts, std::int64_t first_run,
 
 void EvidenceBody::read(RowSource& source, std::int64_t first_run, Parallelism parallelism) {
   std::vector<RowPart> parts;
-  if (can_merge()) parts = source.parts(parallelism);
+  if (can_merge()) parts = source.parts(parallelism, numbered_from(first_run, run_cut()));
   if (parallelism.team != nullptr) {
     const auto share = [&](EvidenceBody& body, std::span<const RowPart> own) {
       if (parts.empty()) {

@@ -27,7 +27,9 @@ constexpr std::size_t kInputBlock = std::size_t{1} << 16;
 
 class FileSource final : public ByteSource {
  public:
-  explicit FileSource(const std::string& path) : name_(input_name(path)) {
+  explicit FileSource(const std::string& path,
+                      std::int64_t size = std::numeric_limits<std::int64_t>::max())
+      : name_(input_name(path)), left_(size) {
     const bool is_stdin = path == "-";
     descriptor_ = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) throw_cannot_open(name_, errno);
@@ -44,17 +46,28 @@ class FileSource final : public ByteSource {
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
+  void begin_at(std::int64_t place) {
+    if (lseek(descriptor_, place, SEEK_SET) != place) fail(errno);
+  }
+
   std::size_t read(char* out, std::size_t size) override {
     ssize_t got = -1;
+    const auto most = static_cast<std::uint64_t>(left_);
     do {
-      got = ::read(descriptor_, out, size);
+      got = ::read(descriptor_, out, std::min<std::uint64_t>(size, most));
     } while (got < 0 && errno == EINTR);
-    if (got < 0) throw IoError(fmt::format("{}: read failed: {}", name_, std::strerror(errno)));
+    if (got < 0) fail(errno);
+    left_ -= got;
     return static_cast<std::size_t>(got);
   }
 
  private:
+  [[noreturn]] void fail(int error) const {
+    throw IoError(fmt::format("{}: read failed: {}", name_, std::strerror(error)));
+  }
+
   std::string name_;
+  std::int64_t left_;  // bytes that it may still give
   int descriptor_ = -1;
   bool owned_ = false;
 };
@@ -215,6 +228,20 @@ bool is_zstd(std::string_view prefix) {
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
   if (path != "-" && holds_journal(path)) return std::make_unique<detail::JournalText>(path);
   return std::make_unique<FileSource>(path);
+}
+
+std::unique_ptr<ByteSource> open_range(const std::string& path, std::int64_t begin,
+                                       std::int64_t end) {
+  auto source = std::make_unique<FileSource>(path, end - begin);
+  source->begin_at(begin);
+  return source;
+}
+
+bool is_plain_file(const std::string& path) {
+  if (path == "-" || holds_journal(path) || !std::filesystem::is_regular_file(path)) return false;
+  FileSource source(path);
+  const std::string prefix = read_prefix(source, 4);
+  return !is_gzip(prefix) && !is_zstd(prefix);
 }
 
 bool reads_again(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ class ByteSource {
 /// the log that this is, as text. Throws InvalidArgument when the file is
 /// missing, a folder or unreadable; read() throws IoError when the device fails.
 [[nodiscard]] std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+
+/// Bytes begin … end-1 of a file as they are, or fewer where it ends before. Throws as open_bytes()
+/// does.
+[[nodiscard]] std::unique_ptr<ByteSource> open_range(const std::string& path, std::int64_t begin,
+                                                     std::int64_t end);
+/// Whether that is a file, no pipe and no journal, that is not compressed.
+[[nodiscard]] bool is_plain_file(const std::string& path);
 
 /// Whether what open_bytes() gives can be read again from the first byte: a file, a journal; no
 /// pipe.

@@ -9,6 +9,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/journal/journal_record.hpp"
 #include "oas/logs/detail/file_header.hpp"
+#include "oas/logs/detail/log_split.hpp"
 #include "oas/logs/detail/reading_first.hpp"
 #include "oas/logs/detail/row_parser.hpp"
 #include "oas/logs/detail/sorted_rows.hpp"
@@ -129,6 +130,11 @@ class LogReader::Impl {
   [[nodiscard]] LogRows rows() const { return rows_; }
   void use(Parallelism parallelism) { parser_.use(parallelism); }
   [[nodiscard]] bool reading_first() const { return reading_first_.has_value(); }
+  void read_only(const detail::LogSlice& slice) {
+    parser_.read_only(slice, open_range(parser_.name(), slice.begin, slice.end));
+    looked_ahead_ = true;
+  }
+  [[nodiscard]] std::shared_ptr<const detail::RowCells> cells() const;
   void require_columns_of(const Impl& other) const;
   [[nodiscard]] long line_of(std::size_t row) const {
     return parser_.line_in_file(line_of_row(row));
@@ -166,7 +172,8 @@ class LogReader::Impl {
   std::optional<detail::SortedRows> sorted_;  // where rows may have to be sorted
   std::optional<detail::ReadingFirst> reading_first_;
   LogRows rows_ = LogRows::complete;
-  bool at_once_ = false;  // and certainly have to be
+  bool at_once_ = false;       // and certainly have to be
+  bool looked_ahead_ = false;  // the first rows do not say so
   bool sorting_ = false;
   std::size_t rows_read_ = 0;
 };
@@ -189,6 +196,12 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
     throw ParseError(parser_.name(), parser_.line(), 0,
                      "outliers: the observations of the log are no real numbers");
   }
+}
+
+std::shared_ptr<const detail::RowCells> LogReader::Impl::cells() const {
+  const bool in_order = !at_once_ && !reading_first_ && parser_.plain();
+  if (!in_order || !parser_.cells().knows_columns()) return nullptr;
+  return std::make_shared<const detail::RowCells>(parser_.cells());
 }
 
 void LogReader::Impl::continue_with(const OneLog& log) {
@@ -254,7 +267,8 @@ bool LogReader::Impl::read_block(LogBlock& block, std::size_t max_rows) {
 bool LogReader::Impl::read_rows(LogBlock& block, std::size_t max_rows) {
   block.clear();
   if (!sorting_) {
-    if (rows_read_ == 0 && !at_once_ && parser_.has(LogColumn::run)) look_ahead(max_rows);
+    const bool first = rows_read_ == 0 && !std::exchange(looked_ahead_, true);
+    if (first && !at_once_ && parser_.has(LogColumn::run)) look_ahead(max_rows);
     if (at_once_) {
       sorted_->collect(std::exchange(ahead_, {}));
       sorting_ = true;
@@ -369,6 +383,11 @@ void LogReader::set_rows(LogRows rows) { impl_->set_rows(rows); }
 void LogReader::use(Parallelism parallelism) {
   if (following_) following_->parallelism = parallelism;
   impl_->use(parallelism);
+}
+
+void LogReader::read_only(const detail::LogSlice& slice) { impl_->read_only(slice); }
+std::shared_ptr<const detail::RowCells> LogReader::cells() const {
+  return following_ ? nullptr : impl_->cells();
 }
 
 bool LogReader::reading_first() const { return impl_->reading_first(); }

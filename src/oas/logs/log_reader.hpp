@@ -18,6 +18,11 @@
 
 namespace oas {
 
+namespace detail {
+struct LogSlice;
+class RowCells;
+}  // namespace detail
+
 /// What LogReader makes of rows that are reading-first, beside those that have both an action and
 /// what it led to.
 enum class LogRows {
@@ -146,6 +151,12 @@ class LogReader {
   /// How many threads may make rows of lines; at first one. Blocks and faults do not depend on it.
   /// Text and rows that are read ahead take up to 200 MB.
   void use(Parallelism parallelism);
+
+  /// Reads only those lines of the only file, from here on.
+  void read_only(const detail::LogSlice& slice);
+  /// What has been read so far, for those who begin in the middle of the same file. Null where
+  /// nobody can: rows are sorted, shifted or translated, or something has still to show.
+  [[nodiscard]] std::shared_ptr<const detail::RowCells> cells() const;
 
   [[nodiscard]] bool reading_first() const;
   [[nodiscard]] bool has_run() const;

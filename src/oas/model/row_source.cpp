@@ -1,8 +1,21 @@
 #include "oas/model/row_source.hpp"
 
+#include <utility>
+
 #include "oas/core/contracts.hpp"
 
 namespace oas {
+
+RunCut numbered_from(std::int64_t first_run, RunCut cut) {
+  if (!cut) return cut;
+  return [first_run, cut = std::move(cut)](std::int64_t run, std::int64_t rows) {
+    return cut(first_run + run, rows);
+  };
+}
+
+std::vector<RowPart> RowSource::parts(Parallelism /*parallelism*/, const RunCut& /*cut*/) const {
+  return {};
+}
 
 void StoredRows::add(const RowBlock& block) {
   if (block.size() == 0) return;

@@ -16,14 +16,13 @@ namespace oas {
 /// time.
 using RowsRead = std::function<void(std::int64_t rows)>;
 
-class RowSource;
+struct RowPart;
 
-/// Some consecutive runs of a source, the first of which is run `first_run` of all.
-struct RowPart {
-  std::unique_ptr<RowSource> rows;
-  std::int64_t first_run = 0;
-  std::int64_t size = 0;  ///< about how much there is to read, against other parts
-};
+/// Where runs may be cut: of a run, by its number, the least number of rows, `rows` or more, behind
+/// which another part may go on. Empty: runs stay whole.
+using RunCut = std::function<std::int64_t(std::int64_t run, std::int64_t rows)>;
+/// The same for rows whose first run is run `first_run` of all.
+[[nodiscard]] RunCut numbered_from(std::int64_t first_run, RunCut cut);
 
 /// Rows that can be read block by block, and again from the first one: files, memory.
 class RowSource {
@@ -49,10 +48,11 @@ class RowSource {
   /// The same about row `index` of all, counted from 0. May read the rows again.
   [[noreturn]] virtual void fail_at(std::int64_t index, const std::string& message) = 0;
 
-  /// Consecutive parts, each of whole runs, that together are this source and may be read at the
-  /// same time. Where rows are split is decided here and nowhere else. Empty: read as one. With a
-  /// team all ranks call it and get the same, each with a source of its own.
-  [[nodiscard]] virtual std::vector<RowPart> parts(Parallelism /*parallelism*/) const { return {}; }
+  /// Consecutive parts that together are this source and may be read at the same time, about as
+  /// many as threads and ranks. Where rows are split is decided here and nowhere else. Empty: read
+  /// as one. With a team all ranks call it and get the same, each with a source of its own.
+  [[nodiscard]] virtual std::vector<RowPart> parts(Parallelism parallelism,
+                                                   const RunCut& cut) const;
 
  protected:
   RowSource() = default;
@@ -102,6 +102,15 @@ class StoredRows final : public RowSource {
   RunStart next_start_;
   bool mixed_ = false;  // some rows have no propensity
   bool read_ = false;
+};
+
+/// Some consecutive rows of a source.
+struct RowPart {
+  std::unique_ptr<RowSource> rows;
+  std::int64_t first_run = 0;    ///< the number of its first run among all
+  std::int64_t size = 0;         ///< about how much there is to read, against other parts
+  std::int64_t rows_before = 0;  ///< above 0: that run began in the part before, with so many rows
+  StoredRows before{};           ///< the last one of these
 };
 
 }  // namespace oas

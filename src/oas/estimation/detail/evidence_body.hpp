@@ -28,6 +28,15 @@ class EvidenceBody {
   /// One of the same make that has seen nothing, and whose first run is run `first_run` of all.
   [[nodiscard]] virtual std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const = 0;
 
+  /// Where rows that come in parts may cut runs in two, which go_on() then takes.
+  [[nodiscard]] virtual RunCut run_cut() const { return {}; }
+  /// The rows to come go on in its first run, behind `rows` others, the last of them `before`. It
+  /// can then be merged into what knows these.
+  virtual void go_on(std::int64_t rows, const RowBlock& before);
+  /// One of the same make for a part of rows whose first run is run `first_run` of all.
+  [[nodiscard]] std::unique_ptr<EvidenceBody> fresh_for(const RowPart& part,
+                                                        std::int64_t first_run) const;
+
   /// The next rows are of a new run. Who only pairs rows needs the cut, not how the run starts.
   virtual void start_run(RunStart start) = 0;
   /// Rows of one run. `from`, whose last block they are of, is for messages; may be null.

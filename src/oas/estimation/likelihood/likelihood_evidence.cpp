@@ -1,3 +1,4 @@
+#include <functional>
 #include <numeric>
 
 #include "oas/core/team.hpp"
@@ -56,6 +57,15 @@ class LikelihoodBody final : public EvidenceBody {
   }
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<LikelihoodBody>(info_, *given_, options_, refine_, first_run);
+  }
+  // Soft features take whole runs.
+  [[nodiscard]] RunCut run_cut() const override {
+    if (!std::holds_alternative<Pomdp>(*model_)) return {};
+    return std::bind_front(PairFolder::cut_behind, fold_.pairing);
+  }
+  void go_on(std::int64_t rows, const RowBlock& before) override {
+    rows_.go_on();
+    if (start_) start_->go_on(rows, before);
   }
   void start_run(RunStart start) override {
     rows_.start_run(start);
@@ -128,6 +138,7 @@ class LikelihoodBody final : public EvidenceBody {
                       *model_);
   }
   void read_together(RowSource& source, std::int64_t first_run, Parallelism parallelism);
+  [[nodiscard]] LikelihoodBody like_for(const RowPart* part, std::int64_t first_run) const;
   [[nodiscard]] std::vector<std::int64_t> count(RowSource& source, std::span<const RowPart> parts,
                                                 std::int64_t first_run, Parallelism parallelism);
   void save_counts(ByteWriter& out) const;
@@ -188,6 +199,14 @@ void LikelihoodBody::add_counts(ByteReader& in, std::int64_t first_run) {
   start_->merge(*more.start_);
 }
 
+// One for a part; null: for all rows.
+LikelihoodBody LikelihoodBody::like_for(const RowPart* part, std::int64_t first_run) const {
+  LikelihoodBody body(info_, *given_, options_, refine_,
+                      first_run + (part == nullptr ? 0 : part->first_run));
+  if (part != nullptr && part->rows_before > 0) body.go_on(part->rows_before, part->before.all());
+  return body;
+}
+
 // The rows of each part; without parts, of the source.
 std::vector<std::int64_t> LikelihoodBody::count(RowSource& source, std::span<const RowPart> parts,
                                                 std::int64_t first_run, Parallelism parallelism) {
@@ -202,7 +221,7 @@ std::vector<std::int64_t> LikelihoodBody::count(RowSource& source, std::span<con
     rows.resize(first + counted.size());
     parallel_for(counted.size(), parallelism, [&](std::size_t i) {
       const RowPart& part = parts[first + i];
-      LikelihoodBody body(info_, *given_, options_, refine_, first_run + part.first_run);
+      LikelihoodBody body = like_for(&part, first_run);
       rows[first + i] = body.count(*part.rows, {}, 0, {1}).front();
       ByteWriter out;
       body.save_counts(out);
@@ -231,8 +250,7 @@ std::vector<std::int64_t> LikelihoodBody::count_together(RowSource& source,
       team,
       [&] {
         if (parts.empty() ? !team.leads() : own.size() == 0) return std::string();
-        const std::int64_t first = first_run + (parts.empty() ? 0 : parts[own.first].first_run);
-        LikelihoodBody share(info_, *given_, options_, refine_, first);
+        LikelihoodBody share = like_for(parts.empty() ? nullptr : &parts[own.first], first_run);
         ByteWriter out;
         out.put_all(
             share.count(source, parts.subspan(own.first, own.size()), first_run, parallelism));
@@ -257,7 +275,7 @@ std::vector<std::int64_t> LikelihoodBody::count_together(RowSource& source,
 void LikelihoodBody::read_together(RowSource& source, std::int64_t first_run,
                                    Parallelism parallelism) {
   Team& team = *parallelism.team;
-  std::vector<RowPart> parts = source.parts(parallelism);
+  std::vector<RowPart> parts = source.parts(parallelism, numbered_from(first_run, run_cut()));
   const std::vector<std::int64_t> counts = count_together(source, parts, first_run, parallelism);
   const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   if (num_windows(static_cast<std::size_t>(rows)) == 1) {

@@ -174,9 +174,10 @@ void LikelihoodPassRunner::cut() {
 LikelihoodPass LikelihoodPassRunner::run() {
   results_.resize(tasks_.size());
   dirty_.assign(tasks_.size(), 1);
-  if (!look_around()) return collect();
+  look_back();
   choose_burn_in();
   if (burn_in_ == kNever) {
+    if (!look_ahead(workspace())) return collect();
     settle_all();
     if (!settle()) return collect();
   }
@@ -202,6 +203,7 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
   if (options_.emissions) result.emissions.assign(rows_.emission_.values.size(), 0.0);
   Workspace& work = workspace();
   std::int64_t steps_in_batch = 0;
+  if (task + 1 == tasks_.size()) result.possible = look_ahead(work);
   for (std::size_t b = tasks_[task]; b < blocks_end(task) && result.possible; ++b) {
     result.possible = run_block(b, work, result, steps_in_batch);
   }

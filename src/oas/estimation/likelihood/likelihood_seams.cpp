@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "oas/estimation/likelihood/detail/likelihood_pass.hpp"
 
@@ -28,20 +29,25 @@ double total_variation(const double* x, const double* y, std::size_t count) {
 
 }  // namespace
 
-// The ends of a window: the belief that came from the window before, and the message from the rows
-// ahead.
-bool LikelihoodPassRunner::look_around() {
-  if (blocks_.empty() || seams_.empty()) return true;
+// The belief with which a window starts, that came from the window before.
+void LikelihoodPassRunner::look_back() {
+  if (blocks_.empty() || seams_.empty()) return;
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     if (blocks_[b].uniform_start) std::fill_n(seam(b, kStart), rows_.num_states_, 1.0);
   }
   if (!options_.first_belief.empty() && !blocks_.front().uniform_start) {
     std::copy(options_.first_belief.begin(), options_.first_belief.end(), seam(0, kStart));
   }
+}
+
+// The message from the rows ahead, with which it ends: the business of its last task, so that the
+// others need not wait.
+bool LikelihoodPassRunner::look_ahead(Workspace& work) {
+  if (blocks_.empty() || seams_.empty() || std::exchange(looked_ahead_, true)) return true;
   const std::size_t last = blocks_.size() - 1;
   if (!blocks_[last].exact_end) return true;
-  Workspace work;
-  work.fit(*this);
+  work.before = 0;
+  std::fill(work.message.begin(), work.message.end(), 0.0);
   std::fill_n(work.message.data(), rows_.num_states_, 1.0);
   const std::size_t first = blocks_[last].row + blocks_[last].steps;
   for (std::size_t end = blocks_[last].steps_after; end > 0;) {

@@ -49,10 +49,17 @@ void RowLikelihood::start_run(RunStart start) {
   next_start_ = start;
 }
 
+void RowLikelihood::go_on() {
+  new_run_ = false;
+  goes_on_ = true;
+}
+
 void RowLikelihood::read(RowSource& source, const Block& also) {
   OAS_REQUIRE(source_ == nullptr && rows_ == 0, "rows of one source only can be read");
   source_ = &source;
   read_blocks(source, also);
+  end_run();
+  new_run_ = true;
 }
 
 void RowLikelihood::count(RowSource& source, const Block& also) {
@@ -76,8 +83,6 @@ void RowLikelihood::read_blocks(RowSource& source, const Block& also) {
     }
     if (!in_memory_) likelihood_.clear();
   }
-  end_run();
-  new_run_ = true;
 }
 
 void RowLikelihood::add(const RowBlock& rows, const RowSource* from, std::size_t first) {
@@ -266,6 +271,8 @@ void RowLikelihood::append(const RowLikelihood& other) {
 void RowLikelihood::save_counts(ByteWriter& out) const {
   for (const std::int64_t count : {rows_, runs_, missing_}) out.put(count);
   out.put_all(transitions_);
+  out.put(goes_on_);
+  out.put(last_.value_or(Action{-1}));
 }
 
 void RowLikelihood::add_counts(ByteReader& in) {
@@ -273,9 +280,13 @@ void RowLikelihood::add_counts(ByteReader& in) {
   for (std::int64_t* count : {&rows_, &runs_, &missing_}) *count += in.get<std::int64_t>();
   const auto transitions = in.get_all<std::int64_t>(transitions_.size());
   for (std::size_t a = 0; a < transitions.size(); ++a) transitions_[a] += transitions[a];
+  if (!in.get<bool>()) end_run();
+  last_ = in.get<Action>();
+  if (*last_ < 0) last_.reset();
 }
 
 void RowLikelihood::share(RowSource& source, std::shared_ptr<const detail::TeamRows> team_rows) {
+  end_run();
   source_ = &source;
   team_rows_ = std::move(team_rows);
 }

@@ -48,6 +48,8 @@ class RowLikelihood {
 
   /// The next row belongs to a new run.
   void start_run(RunStart start = {});
+  /// The next row belongs to a run whose first rows another one counts.
+  void go_on();
   /// Rows of one run. Throws InvalidArgument on an observation that the sensors rule out, and when
   /// the rows before are not in memory.
   void add(const RowBlock& rows) { add(rows, nullptr, 0); }
@@ -60,7 +62,7 @@ class RowLikelihood {
 
   /// The same as read(), but only counts the rows.
   void count(RowSource& source, const Block& also);
-  /// Counts as bytes, and of rows that follow.
+  /// Counts as bytes, and of rows that follow, or go on in the last run.
   void save_counts(ByteWriter& out) const;
   void add_counts(ByteReader& in);
   /// Counts become rows: those of `source`, on rank 0 of a team that passes them.
@@ -130,6 +132,7 @@ class RowLikelihood {
   std::int64_t run_end_ = 0;               // end of the last run that ended
   std::int64_t run_rows_ = 0;              // and rows behind it
   bool new_run_ = true;
+  bool goes_on_ = false;  // the first run began elsewhere
   RunStart next_start_;
   std::optional<Action> last_;                         // of the row before, in the same run
   std::shared_ptr<const detail::TeamRows> team_rows_;  // null: no team

@@ -18,6 +18,9 @@ class FiniteStart final : public StartMoments {
   [[nodiscard]] std::unique_ptr<StartMoments> clone() const override {
     return std::make_unique<FiniteStart>(*this);
   }
+  void go_on(std::int64_t rows, const RowBlock& before) override {
+    if (folder_) folder_->go_on(rows, {before.actions.back(), before.observations.back()});
+  }
   void start_run(const RunStart& start) override {
     if (folder_) folder_->start_run(start);
   }
@@ -57,6 +60,9 @@ class SoftStart final : public StartMoments {
   }
   [[nodiscard]] std::unique_ptr<StartMoments> clone() const override {
     return std::make_unique<SoftStart>(*this);
+  }
+  void go_on(std::int64_t /*rows*/, const RowBlock& /*before*/) override {
+    throw_invalid_argument("soft features take whole runs");
   }
   void start_run(const RunStart& start) override {
     if (moments_) moments_->start_run(start);

@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "oas/counts/pair_folder.hpp"
 #include "oas/counts/soft_pairs.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
@@ -27,6 +29,12 @@ class MomentBody final : public EvidenceBody {
   }
   [[nodiscard]] std::unique_ptr<EvidenceBody> fresh(std::int64_t first_run) const override {
     return std::make_unique<MomentBody>(setting_, first_run);
+  }
+  [[nodiscard]] RunCut run_cut() const override {
+    return std::bind_front(PairFolder::cut_behind, setting_->fold.pairing);
+  }
+  void go_on(std::int64_t rows, const RowBlock& before) override {
+    folder_.go_on(rows, {before.actions.back(), before.observations.back()});
   }
   void start_run(RunStart start) override { folder_.start_run(start); }
   void add(const RowBlock& rows, const RowSource* from) override {

@@ -132,7 +132,7 @@ class WeightedBody final : public EvidenceBody {
       return second_reading_together(weights, parallelism);
     }
     std::vector<RowPart> parts;
-    if (!weights.fold.forgetting.active()) parts = source_->parts(parallelism);
+    if (!weights.fold.forgetting.active()) parts = source_->parts(parallelism, {});
     if (parts.empty()) {
       fold(*source_, all);
     } else {
@@ -158,7 +158,7 @@ class WeightedBody final : public EvidenceBody {
   [[nodiscard]] MomentSeries second_reading_together(const WeightedPairs& weights,
                                                      Parallelism parallelism) const {
     Team& team = *parallelism.team;
-    const std::vector<RowPart> parts = source_->parts(parallelism);
+    const std::vector<RowPart> parts = source_->parts(parallelism, {});
     std::vector<std::int64_t> sizes;
     for (const RowPart& part : parts) sizes.push_back(part.size);
     const Stretch own = share_of(sizes, team.rank(), team.size());

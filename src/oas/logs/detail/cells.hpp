@@ -71,6 +71,7 @@ class LabelColumn {
   }
   /// Whether both know, or both do not, that the column holds names, or indices.
   [[nodiscard]] bool same_mode(const LabelColumn& other) const { return mode_ == other.mode_; }
+  [[nodiscard]] bool knows_mode() const { return mode_ != Mode::unknown; }
 
  private:
   enum class Mode { unknown, names, indices };
@@ -180,6 +181,13 @@ class RunColumn {
   void forget_last() { first_ = true; }
   /// Whether a cell of that name would start no run.
   [[nodiscard]] bool goes_on_as(std::string_view text) const { return !first_ && text == last_; }
+  /// As if all runs up to the one of that number had been read; see RunNames::count_up_to().
+  [[nodiscard]] bool skip_to(std::uint64_t number) {
+    if (!names_.count_up_to(number)) return false;
+    last_ = std::to_string(number);
+    first_ = false;
+    return true;
+  }
   /// As changes(), of a cell that does. Has changed nothing where it throws.
   void start(std::string_view text);
 

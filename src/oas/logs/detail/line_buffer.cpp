@@ -16,12 +16,13 @@ constexpr std::size_t kFirstSize = std::size_t{1} << 17;
 
 }  // namespace
 
-LineBuffer::LineBuffer(std::unique_ptr<ByteSource> source, std::string name)
+LineBuffer::LineBuffer(std::unique_ptr<ByteSource> source, std::string name, bool at_start)
     : source_(std::move(source)),
       name_(std::move(name)),
       buffer_(kFirstSize),
       begin_(buffer_.data()),
-      end_(buffer_.data()) {}
+      end_(buffer_.data()),
+      at_start_(at_start) {}
 
 bool LineBuffer::refill(long line) {
   if (failure_) std::rethrow_exception(failure_);

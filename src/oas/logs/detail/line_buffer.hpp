@@ -20,7 +20,8 @@ class LineBuffer {
   static constexpr std::size_t kMaxLine = std::size_t{1} << 20;
   static constexpr std::size_t kSlack = 64;
 
-  LineBuffer(std::unique_ptr<ByteSource> source, std::string name);
+  /// `at_start`: of the text, where a byte order mark may be.
+  LineBuffer(std::unique_ptr<ByteSource> source, std::string name, bool at_start = true);
 
   /// True when at least one whole line is there, after reading on if needed; false at the end.
   /// Throws ParseError for a line of more than kMaxLine bytes; `line` is the number of the line
@@ -51,7 +52,7 @@ class LineBuffer {
   const char* begin_;       // of the whole lines
   const char* end_;         // of the whole lines
   std::size_t filled_ = 0;  // bytes in the buffer, the beginning of the next line included
-  bool at_start_ = true;
+  bool at_start_;
   bool at_end_ = false;
   std::exception_ptr failure_;  // of the source, when it was looked ahead
 };

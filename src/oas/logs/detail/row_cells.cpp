@@ -188,6 +188,22 @@ bool RowCells::knows_as_much_as(const RowCells& copy) const {
          states_.same_mode(copy.states_) && time_.same_kind(copy.time_);
 }
 
+bool RowCells::knows_columns() const {
+  const auto knows = [&](LogColumn column, const LabelColumn& labels) {
+    return field_of(column, columns_) == 0 || labels.knows_mode();
+  };
+  RunColumn runs = runs_;
+  const auto number = RunNames::number_of(runs.last());
+  return knows(LogColumn::action, actions_) && knows(LogColumn::observation, observations_) &&
+         knows(LogColumn::state, states_) && (!has_run_ || (number && runs.skip_to(*number)));
+}
+
+void RowCells::skip_rows(std::int64_t run) {
+  new_run_ = false;
+  if (!has_run_) return;
+  OAS_REQUIRE(runs_.skip_to(static_cast<std::uint64_t>(run)), "runs do not count up to {}", run);
+}
+
 std::size_t RowCells::take_over(LogBlock& block) {
   const std::size_t size = block.rows.size();
   if (!has_run_) return size;

@@ -40,6 +40,12 @@ class RowCells {
   /// Whether a copy still knows what this one knows. If not, it has seen the first name or index
   /// of a column, and what it read may contradict what another one did.
   [[nodiscard]] bool knows_as_much_as(const RowCells& copy) const;
+  /// Whether each column of labels is known to hold names, or indices, and runs, where there are
+  /// any, count up: then nothing that lines further on can say about lines before is unknown.
+  [[nodiscard]] bool knows_columns() const;
+  /// The lines to come follow a row of the run with that number, where runs are numbered, or are
+  /// the first ones if there is none.
+  void skip_rows(std::int64_t run);
   /// As if this one had read the rows that a copy has: drops the run start of the first row where
   /// the run goes on. Returns how many rows it took: all, or those before a run that comes back;
   /// the rest was removed from the block.

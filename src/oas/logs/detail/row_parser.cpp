@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/logs/detail/log_split.hpp"
 
 namespace oas::detail {
 
@@ -128,6 +129,15 @@ bool RowParser::read_header_line() {
   return true;
 }
 
+void RowParser::read_only(const LogSlice& slice, std::unique_ptr<ByteSource> bytes) {
+  lines_ = LineBuffer(std::move(bytes), name_, false);
+  line_ = slice.lines_before;
+  more_follow_ = !slice.is_last;
+  if (!slice.cells) return;
+  cells_ = *slice.cells;
+  cells_.skip_rows(slice.name_before);
+}
+
 bool RowParser::read(LogBlock& block, std::size_t max_rows) {
   block.clear();
   do {
@@ -138,6 +148,9 @@ bool RowParser::read(LogBlock& block, std::size_t max_rows) {
     }
     while (block.rows.size() < max_rows && lines_.fill(line_ + 1)) parse_lines(block, max_rows);
   } while (block.rows.size() == 0 && open_next());
+  if (more_follow_ && blank_line_ != 0 && block.rows.size() < max_rows) {
+    throw ParseError(name_, blank_line_, 0, "blank line");
+  }
   return block.rows.size() > 0;
 }
 

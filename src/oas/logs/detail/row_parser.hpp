@@ -14,6 +14,8 @@
 
 namespace oas::detail {
 
+struct LogSlice;
+
 /// The lines of a log as rows, as they stand in the file and in its order; see LogReader for what
 /// it throws. Where rows are reading-first, the action of a row may be missing (-1), propensity and
 /// reward NaN with it, and readings bring no likelihoods: the sensor is that of the row before.
@@ -28,6 +30,12 @@ class RowParser {
   /// The rows of the other files of this log follow. They must have the columns of the first, in
   /// any order.
   void continue_with(const OneLog& log) { log_ = log; }
+
+  /// Reads, in place of what is left of the file, only those lines of it; `bytes` are theirs.
+  void read_only(const LogSlice& slice, std::unique_ptr<ByteSource> bytes);
+  /// Its cells need no translation.
+  [[nodiscard]] bool plain() const { return dialect_.plain(); }
+  [[nodiscard]] const RowCells& cells() const { return cells_; }
 
   /// Up to `max_rows` rows; false at the end, with an empty block. The rows of a call stand in
   /// consecutive lines of one file. Throws RunComesBack when a run does, with the rows before it in
@@ -98,6 +106,7 @@ class RowParser {
   RowsAhead ahead_;
   long line_ = 0;  // number of the line that was read last
   long first_line_ = 0;
+  bool more_follow_ = false;  // rows, behind those that it reads
   long blank_line_ = 0;  // the first of the blank lines just above, which may end the file; or 0
 };
 

@@ -1,10 +1,10 @@
 #include "oas/logs/detail/rows_ahead.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <exception>
 #include <utility>
+
+#include "oas/logs/detail/line_feeds.hpp"
 
 namespace oas::detail {
 
@@ -14,27 +14,6 @@ constexpr std::size_t kFirstBytes = std::size_t{1} << 20;  // for each stretch
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // for all of them
 constexpr std::size_t kMostInRows = 2 * kMostBytes;        // what they become
 constexpr std::size_t kStretchesPerThread = 2;             // so that nobody waits long for the last
-
-// Behind the line feed that ends line `count` from `begin` on; null: there are fewer.
-const char* behind_lines(const char* begin, const char* end, std::size_t count) {
-  constexpr std::ptrdiff_t kAtOnce = 128;  // fits into a byte, so that the sum is quick
-  while (end - begin >= kAtOnce) {
-    std::uint8_t found = 0;
-    for (std::ptrdiff_t i = 0; i < kAtOnce; ++i) {
-      found = static_cast<std::uint8_t>(found + (begin[i] == '\n' ? 1 : 0));
-    }
-    if (found >= count) break;
-    count -= found;
-    begin += kAtOnce;
-  }
-  for (; count > 0; --count) {
-    const auto left = static_cast<std::size_t>(end - begin);
-    const auto* const feed = static_cast<const char*>(std::memchr(begin, '\n', left));
-    if (feed == nullptr) return nullptr;
-    begin = feed + 1;
-  }
-  return begin;
-}
 
 }  // namespace
 

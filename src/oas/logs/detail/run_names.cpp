@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
@@ -32,8 +31,9 @@ std::uint64_t hash_of(std::string_view text) {
   return hash != 0 ? hash : 1;  // 0 is a free slot
 }
 
-// The number that is written so and in no other way; up to 18 digits.
-std::optional<std::uint64_t> number_of(std::string_view text) {
+}  // namespace
+
+std::optional<std::uint64_t> RunNames::number_of(std::string_view text) {
   if (text.empty() || text.size() > 18 || (text.size() > 1 && text.front() == '0')) return {};
   std::uint64_t number = 0;
   for (const char c : text) {
@@ -43,7 +43,11 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return number;
 }
 
-}  // namespace
+bool RunNames::count_up_to(std::uint64_t number) {
+  if (!counts_up_ || hashes_ > 0 || number < first_) return false;
+  last_ = number;
+  return true;
+}
 
 bool RunNames::add(std::string_view name) {
   const std::optional<std::uint64_t> number = number_of(name);

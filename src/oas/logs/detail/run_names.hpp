@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,12 @@ class RunNames {
 
   /// False when the name is known already. Throws InvalidArgument beyond the limit.
   [[nodiscard]] bool add(std::string_view name);
+
+  /// As if the numbers from the first one up to that one had been added, each in its turn, and no
+  /// other. False, and nothing is done, where the names so far do not count up, or from above it.
+  [[nodiscard]] bool count_up_to(std::uint64_t number);
+  /// The number that is written so and in no other way; up to 18 digits.
+  [[nodiscard]] static std::optional<std::uint64_t> number_of(std::string_view text);
 
   [[nodiscard]] std::size_t bytes() const { return slots_.size() * sizeof(std::uint64_t); }
 

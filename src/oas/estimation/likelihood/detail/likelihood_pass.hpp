@@ -83,7 +83,8 @@ class LikelihoodPassRunner {
   [[nodiscard]] Workspace& workspace() const;
   void list_quads();
   void cut();
-  bool look_around();
+  void look_back();
+  bool look_ahead(Workspace& work);
   [[nodiscard]] double* seam(std::size_t block, Side side) {
     return seams_.data() + (block * kSides + side) * stride_;
   }
@@ -157,6 +158,7 @@ class LikelihoodPassRunner {
   detail::QuadTables score_quads_;
 
   std::vector<Block> blocks_;
+  bool looked_ahead_ = false;
   bool ends_forgotten_ = false;     // the last rows are too old to count, and have no block
   std::vector<std::size_t> tasks_;  // first block of each
   std::vector<double> seams_;       // [block][side][stride]; empty when no run has two blocks

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -17,6 +18,8 @@ class StartMoments {
  public:
   virtual ~StartMoments() = default;
   [[nodiscard]] virtual std::unique_ptr<StartMoments> clone() const = 0;
+  /// As for EvidenceBody; only of finite observations.
+  virtual void go_on(std::int64_t rows, const RowBlock& before) = 0;
   virtual void start_run(const RunStart& start) = 0;
   virtual void add(const RowBlock& rows) = 0;
   virtual void merge(const StartMoments& other) = 0;
