@@ -168,8 +168,8 @@ std::string report(const ForecastArguments& options, const Pomdp& model,
                         100.0 * options.forecast.confidence, draws);
   } else {
     text += fmt::format(
-        "{} carries no draws of the dynamics, which are taken as exact; oas estimate --estimator "
-        "gibbs writes some, and forecasts then have error bars\n",
+        "{} carries no draws of the dynamics, which are taken as exact; oas estimate writes some "
+        "with oas-ml, em and gibbs, and forecasts then have error bars\n",
         options.model);
   }
   return text;
@@ -258,10 +258,11 @@ void add_forecast(CLI::App& app) {
   CLI::App* verb =
       add_verb(app, "forecast", "For each unit of a log: its state now, ahead, and time to failure",
                options->common, [options] { run_forecast(*options); });
-  add_model_argument(*verb, "MODEL", options->model,
-                     "Model or estimate with transition; draws of an estimate by gibbs give error "
-                     "bars",
-                     options->common);
+  add_model_argument(
+      *verb, "MODEL", options->model,
+      "Model or estimate with transition; the drawn dynamics that an estimate carries give error "
+      "bars",
+      options->common);
   add_logs(*verb, "LOG", options->logs, "Log: files, folders and patterns; - is standard input",
            options->common)
       ->required();

@@ -57,11 +57,12 @@ NamedSet set_of(const std::string& name, const Pomdp& model, const Uncertainty& 
   const auto draws = estimate ? drawn_transitions(*estimate) : std::vector<TransitionModel>{};
   if (draws.empty()) {
     std::optional<NamedSet> bounds = set_of_bounds(name, model);
-    OAS_REQUIRE(bounds.has_value(),
-                "--robust: {} carries no draws of the dynamics and no simultaneous bounds; oas "
-                "estimate --estimator gibbs writes draws, or say how far they may be off with "
-                "--radius",
-                name);
+    OAS_REQUIRE(
+        bounds.has_value(),
+        "--robust: {} carries no draws of the dynamics and no simultaneous bounds; oas "
+        "estimate writes draws with oas-ml, em and gibbs, or say how far they may be off with "
+        "--radius",
+        name);
     refuse_options(common, {"--confidence"}, "the bounds have the level of the estimate");
     return std::move(*bounds);
   }
@@ -211,10 +212,11 @@ void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& 
 CautiousChoice choose_cautiously(const std::string& name, const Pomdp& model,
                                  const DrawnModels& draws, const PlanOptions& options, double share,
                                  const Common& common) {
-  OAS_REQUIRE(!draws.models.empty(),
-              "--cautious: {} carries no draws of the dynamics; oas estimate --estimator gibbs "
-              "writes some",
-              name);
+  OAS_REQUIRE(
+      !draws.models.empty(),
+      "--cautious: {} carries no draws of the dynamics; oas estimate with oas-ml, em or gibbs "
+      "writes some",
+      name);
   const CautiousPlan found = while_shown(common, "planning", [&] {
     return cautious_plan(model, draws.models, share, options, common.parallelism());
   });

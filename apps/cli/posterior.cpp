@@ -16,8 +16,8 @@ std::optional<TransitionEstimate> estimate_in(const std::string& name) {
 
 std::string why_no_limits(const std::string& name) {
   return fmt::format(
-      "{} carries no draws of the dynamics, so there are no limits; oas estimate --estimator gibbs "
-      "writes some",
+      "{} carries no draws of the dynamics, so there are no limits; oas estimate writes some with "
+      "oas-ml, em and gibbs",
       name);
 }
 

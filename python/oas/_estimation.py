@@ -51,6 +51,9 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
       (default: 1000, em: 20000) (1 to 1000000) [oas-ml, em]
     - `max_seconds` (number): seconds until a climb ends where it is: results then depend on
       the machine (above 0) [oas-ml, em]
+    - `carried_draws` (whole number): dynamics drawn from the posterior that the estimate
+      carries, so that forecasts and plans have limits (default: 200, fewer of large models;
+      0: none) (0 to 10000) [oas-ml, em, gibbs]
     - `structure` (text): what is known about T: a file (docs/reference/formats.md), zeros-of-
       model or same-for-all-actions; can be repeated [oas-ml, em, gibbs]
     - `particles` (whole number, 100): number of particles (2 to 1000000) [particle]

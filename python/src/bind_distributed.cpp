@@ -204,8 +204,11 @@ Estimate estimate_by_passes(const Pomdp& model, const std::string& estimator,
                             const std::optional<Estimate>& start, const nb::tuple& facts,
                             const nb::dict& keywords, const nb::callable& pass) {
   const bool refine = estimator != "em";
-  const LikelihoodEstimatorOptions options =
+  LikelihoodEstimatorOptions options =
       likelihood_options(find_estimator(estimator), settings_of(keywords), refine);
+  options.draws = EstimateOptions().draws_to_carry(
+      static_cast<std::size_t>(model.num_actions() * model.num_states() * model.num_states()));
+  options.stream = EvidenceOptions().stream;
   LikelihoodRows rows;
   rows.rows = nb::cast<std::int64_t>(facts[0]);
   rows.runs = nb::cast<std::int64_t>(facts[1]);

@@ -243,6 +243,33 @@ TEST_F(RewardsOfLog, AreDrawnWithEachOfTheDynamics) {
   EXPECT_EQ(drawn_with(*parts.transition, kCopies, model, path, again, 1), draws);
 }
 
+// Half of the draws are of one kind, half of another: what they make of the rows differs by a known
+// amount, which standard errors must hold beside that of the rows.
+TEST_F(RewardsOfLog, HaveStandardErrorsThatHoldTheErrorOfTheDynamics) {
+  test::RandomModelOptions options;
+  options.num_states = 2;
+  options.num_actions = 2;
+  options.num_observations = 3;
+  options.min_alpha = 0.3;
+  PomdpParts parts = test::random_model(options, 5).parts();
+  parts.reward = Reward::by_observation({0.0, 1.0, 5.0});
+  const Pomdp model(parts);
+  const std::string path = log_of(model, 1000);
+  const TransitionEstimate one = learned(model, path);
+  parts.transition = TransitionModel(2, 2, {0.9, 0.1, 0.3, 0.7, 0.2, 0.8, 0.6, 0.4});
+  const TransitionEstimate other = learned(Pomdp(parts), path);
+  TransitionEstimate both;
+  const auto first = model.transition().values();
+  both.draws.assign(first.begin(), first.end());
+  static_cast<void>(drawn_with(*parts.transition, 1, model, path, both, 1));
+  for (std::size_t row = 0; row < both.reward.size(); ++row) {
+    const double apart = one.reward[row] - other.reward[row];
+    EXPECT_GT(std::abs(apart), 1e-3);
+    EXPECT_NEAR(both.reward_standard_error[row],
+                std::hypot(one.reward_standard_error[row], apart / std::sqrt(2.0)), 1e-9);
+  }
+}
+
 // Nothing is open about a constant reward; what was not seen stays what it is taken for.
 TEST_F(RewardsOfLog, AreDrawnWithoutErrorWhereThereIsNone) {
   const Pomdp model = make_problem("pest-control");

@@ -17,6 +17,9 @@ namespace {
 constexpr std::string_view kMagic = "oas-evidence";
 constexpr std::string_view kReleased = "released";  // no order of a body
 constexpr std::uint32_t kVersion = 7;
+constexpr std::size_t kMostDraws = 200;
+constexpr std::size_t kLeastDraws = 40;
+constexpr std::size_t kMostNumbers = 500'000;  // in the draws that an estimate carries
 
 void check_start(const RunStart& start, int num_states) {
   OAS_REQUIRE(start.fits(num_states), "a run starts in a state that is none of the {}", num_states);
@@ -31,6 +34,12 @@ void EvidenceOptions::validate() const {
 }
 
 void EstimateOptions::validate() const { check_ranges(*this); }
+
+std::size_t EstimateOptions::draws_to_carry(std::size_t entries) const {
+  if (!error_bars) return 0;
+  if (carried_draws) return static_cast<std::size_t>(*carried_draws);
+  return std::clamp(kMostNumbers / entries, kLeastDraws, kMostDraws);
+}
 
 EstimateOptions EstimateOptions::bare() {
   EstimateOptions options;

@@ -70,6 +70,9 @@ struct EstimateOptions {
   std::optional<int> max_passes;
   std::optional<double> max_seconds;
   TransitionStructure structure;  ///< likelihood, gibbs: what is known of T beforehand
+  /// Transition models drawn from the posterior that the estimate carries, where it is a likelihood
+  /// or gibbs and has error bars. None: 200, fewer of models with many entries.
+  std::optional<int> carried_draws;
   Parallelism parallelism;
   RowsRead progress;  ///< likelihood: is told the rows of every pass
 
@@ -81,6 +84,12 @@ struct EstimateOptions {
   template <class Fields>
   void visit_prior(Fields& fields) {
     fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
+  }
+  template <class Fields>
+  void visit_carried_draws(Fields& fields) {
+    fields("carried_draws", carried_draws, {0, 10'000},
+           "dynamics drawn from the posterior that the estimate carries, so that forecasts and "
+           "plans have limits (default: 200, fewer of large models; 0: none)");
   }
   template <class Fields>
   void visit_budget(Fields& fields) {
@@ -95,6 +104,8 @@ struct EstimateOptions {
     visit_prior(fields);
   }
 
+  /// How many such draws an estimate of so many entries of T carries; 0 without error bars.
+  [[nodiscard]] std::size_t draws_to_carry(std::size_t entries) const;
   /// The estimate alone, by one thread: for studies that make many.
   [[nodiscard]] static EstimateOptions bare();
   /// Throws InvalidArgument naming the field and the value.

@@ -81,6 +81,7 @@ void Estimation::visit(SettingFields& fields, bool real_valued, bool exact_densi
     estimate.visit_prior(fields);
     estimate.visit_budget(fields);
   }
+  if (info.climbs || info.structured) estimate.visit_carried_draws(fields);
   if (info.structured) {
     fields.words("structure", structures,
                  "what is known about T: a file (docs/reference/formats.md), zeros-of-model or "
@@ -210,6 +211,8 @@ TransitionEstimate estimate_once(const AnyModel& model, const OpenRows& open, co
   return estimate;
 }
 
+constexpr int kDrawsUnderDensities = 20;
+
 // The same under each of the densities that labelled rows allow, one thread for each.
 std::vector<TransitionEstimate> estimate_under_draws(const ContinuousPomdp& model,
                                                      const OpenRows& open, const Estimation& how,
@@ -222,6 +225,9 @@ std::vector<TransitionEstimate> estimate_under_draws(const ContinuousPomdp& mode
   if (Outliers(how.rows.outliers).kind == Outliers::Kind::error) again.rows.outliers = "missing";
   EstimateOptions single = asked;
   single.parallelism = Parallelism{1};
+  if (find_estimator(how.estimator).climbs && asked.carried_draws != 0) {
+    single.carried_draws = kDrawsUnderDensities;
+  }
   std::vector<TransitionEstimate> drawn(model.density_draws().draws.size());
   parallel_for(drawn.size(), asked.parallelism, [&](std::size_t k) {
     Estimation one = again;

@@ -212,11 +212,18 @@ ActionRewards solve(const RewardBatches& batches, int action, int states) {
   return found;
 }
 
+struct DrawnRewards {
+  std::vector<double> values;    // [draw][a][s]
+  std::vector<double> variance;  // [a][s]: of what different dynamics make of the same rows
+};
+
 // One row of rewards for each of the draws. Actions share their normal numbers, because the rows
 // of a batch share their luck.
-std::vector<double> draw_rewards(const std::vector<ActionRewards>& found,
-                                 const SumsUnderDraws& drawn, double least, std::uint64_t seed) {
-  std::vector<double> rewards;
+DrawnRewards draw_rewards(const std::vector<ActionRewards>& found, const SumsUnderDraws& drawn,
+                          double least, std::uint64_t seed) {
+  DrawnRewards rewards;
+  const std::size_t states = found.front().unseen.size();
+  Matrix sums = Matrix::Zero(static_cast<Eigen::Index>(found.size() * states), 2);
   Rng rng({seed, 0, Role::estimation});  // draws from logs have those of another role
   Vector luck(found.front().errors.cols());
   for (std::size_t draw = 0; draw < drawn.draws(); ++draw) {
@@ -224,11 +231,21 @@ std::vector<double> draw_rewards(const std::vector<ActionRewards>& found,
     for (std::size_t a = 0; a < found.size(); ++a) {
       Vector values = LeastSquares(drawn(draw, static_cast<int>(a)), least).values;
       const Vector error = found[a].errors * luck;
-      if (error.allFinite()) values += error;
       for (Eigen::Index s = 0; s < values.size(); ++s) {
-        rewards.push_back(found[a].unseen[static_cast<std::size_t>(s)] ? least : values[s]);
+        const auto row = static_cast<Eigen::Index>(a * states) + s;
+        if (found[a].unseen[static_cast<std::size_t>(s)]) values[s] = least;
+        const double off = values[s] - found[a].values[s];
+        sums(row, 0) += off;
+        sums(row, 1) += off * off;
+        const bool fixed = found[a].unseen[static_cast<std::size_t>(s)] || !error.allFinite();
+        rewards.values.push_back(fixed ? values[s] : values[s] + error[s]);
       }
     }
+  }
+  const auto n = static_cast<double>(drawn.draws());
+  for (Eigen::Index row = 0; row < sums.rows(); ++row) {
+    const double squares = sums(row, 1) - sums(row, 0) * sums(row, 0) / n;
+    rewards.variance.push_back(n > 1.0 ? std::max(squares, 0.0) / (n - 1.0) : 0.0);
   }
   return rewards;
 }
@@ -295,7 +312,12 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
       estimate.warnings.push_back(unknown_reward(chain, a, s, unseen, value));
     }
   }
-  estimate.reward_draws = draw_rewards(found, drawn, batches.least(), how.seed);
+  DrawnRewards rewards = draw_rewards(found, drawn, batches.least(), how.seed);
+  for (std::size_t row = 0; row < estimate.reward.size(); ++row) {
+    double& error = estimate.reward_standard_error[row];
+    error = std::sqrt(error * error + rewards.variance[row]);
+  }
+  estimate.reward_draws = std::move(rewards.values);
 }
 
 TransitionEstimate estimate_dynamics_and_rewards(const AnyModel& model,

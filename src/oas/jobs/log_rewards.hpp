@@ -31,12 +31,13 @@ struct RewardEstimation {
 /// puts it into an estimate of the dynamics: least squares of the reward on the belief before the
 /// row, kept with the estimated dynamics. That belief knows nothing of the row itself, so it does
 /// not matter whether rewards come from the state, the next one or the reading. Standard errors are
-/// those of batches of rows; the error of the dynamics is left out. Where the log does not tell
-/// r(a,s), its standard error is NaN and there is a warning: where the action was taken with other
-/// beliefs only (less than one visit's worth of them in s) or never, r(a,s) is the least reward in
-/// the log, so that it does not look better than what was tried; where states cannot be told apart,
-/// it is as near to the mean reward of the action as the rows allow. Without any reward in the log
-/// there is only a warning.
+/// those of batches of rows and, where the estimate carries draws of the dynamics, what these make
+/// of the same rows; without draws the error of the dynamics is left out. Where the log does not
+/// tell r(a,s), its standard error is NaN and there is a warning: where the action was taken with
+/// other beliefs only (less than one visit's worth of them in s) or never, r(a,s) is the least
+/// reward in the log, so that it does not look better than what was tried; where states cannot be
+/// told apart, it is as near to the mean reward of the action as the rows allow. Without any reward
+/// in the log there is only a warning.
 ///
 /// Where the estimate carries draws of the dynamics, rewards are drawn with each: least squares
 /// with the beliefs of these dynamics, plus a normal error with the covariance of the batches. So

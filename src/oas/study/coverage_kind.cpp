@@ -165,6 +165,7 @@ void judge_log(const CoverageTask& read, std::uint32_t log, const TaskContext& c
     EstimateOptions asked;
     asked.confidence = read.confidence;
     asked.parallelism = {1};
+    asked.carried_draws = 0;
     tally.add(evidence.estimate(asked), log_facts(read.model, runs));
   } catch (const std::exception& error) {
     tally.add_failure(error.what());

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -9,6 +8,7 @@
 #include "oas/estimation/detail/evidence_body.hpp"
 #include "oas/estimation/error_bars/confidence_region.hpp"
 #include "oas/estimation/error_bars/posterior_intervals.hpp"
+#include "oas/estimation/gibbs/chain_group.hpp"
 #include "oas/estimation/gibbs/entry_draws.hpp"
 #include "oas/estimation/gibbs/gibbs_chain.hpp"
 #include "oas/estimation/gibbs/posterior_draws.hpp"
@@ -21,12 +21,7 @@ namespace oas::detail {
 
 namespace {
 
-constexpr std::size_t kChains = 4;
-constexpr std::size_t kDrawsToKeep = 200;  // in the estimate, for what is computed from it
-constexpr double kApart = 1.1;             // R-hat of chains that have not met
-constexpr double kOneVisit = 1.0;          // of a row: what it takes to be determined
 constexpr std::string_view kNotDetermined = "is not determined";
-constexpr std::uint64_t kDrawsOfChain = std::uint64_t{1} << 56;
 constexpr std::uint64_t kEntriesOfChain = std::uint64_t{1} << 55;  // within them
 
 // Standard errors, and intervals between two quantiles. Draws never lie on a bound, the truth
@@ -67,41 +62,6 @@ void bound_region(const TransitionPrior& prior, ConfidenceRegion& region) {
       region.lower[e] = region.upper[e] = prior.fixed_value(e);
     }
   }
-}
-
-// Draws of T of all chains.
-PosteriorDraws transitions_of(const std::vector<GibbsChain>& chains, std::size_t entries) {
-  std::vector<std::span<const double>> draws;
-  for (const GibbsChain& chain : chains) draws.emplace_back(chain.draws().transition);
-  return {std::move(draws), entries};
-}
-
-// [row]: mean number of transitions on the paths that tell the row.
-std::vector<double> telling_visits(const std::vector<GibbsChain>& chains,
-                                   const TransitionPrior& prior) {
-  std::vector<double> visits(prior.rows(), 0.0);
-  std::vector<double> pooled(prior.entries());
-  double draws = 0.0;
-  for (const GibbsChain& chain : chains) {
-    const std::span<const double> counts(chain.draws().counts);
-    for (std::size_t first = 0; first < counts.size(); first += prior.entries()) {
-      prior.pool(counts.subspan(first, prior.entries()), pooled);
-      for (std::size_t e = 0; e < pooled.size(); ++e) visits[e / prior.states()] += pooled[e];
-      ++draws;
-    }
-  }
-  for (std::size_t row = 0; row < visits.size(); ++row) {
-    visits[row] = prior.leader(row) == row ? visits[row] / draws : visits[prior.leader(row)];
-  }
-  return visits;
-}
-
-// Whether the chains draw the row from the same distribution.
-bool agree(const PosteriorDraws& posterior, const TransitionPrior& prior, std::size_t row) {
-  for (std::size_t e = row * prior.states(); e < (row + 1) * prior.states(); ++e) {
-    if (prior.is_free(e) && posterior.disagreement(e) > kApart) return false;
-  }
-  return true;
 }
 
 // Whether the log says less about a row than one visit would.
@@ -182,27 +142,15 @@ std::vector<GibbsChain> GibbsBody::draw(const TransitionPrior& prior,
   for (std::size_t c = 0; c < kChains; ++c) {
     chains.emplace_back(rows_.stored(), prior, Rng(options_.stream, c * kDrawsOfChain));
   }
-  const auto met = [&] {
-    const PosteriorDraws posterior = transitions_of(chains, prior.entries());
-    const std::vector<double> visits = telling_visits(chains, prior);
-    for (std::size_t row = 0; row < prior.rows(); ++row) {
-      if (visits[row] >= kOneVisit && !agree(posterior, prior, row)) return false;
-    }
-    return true;
-  };
-  for (std::size_t apart = 1;; apart *= 2) {
-    std::array<char, kChains> possible;
-    parallel_for(kChains, options.parallelism, [&](std::size_t c) {
-      possible[c] = static_cast<char>(chains[c].draw(keep, apart, options.progress));
-    });
-    if (std::find(possible.begin(), possible.end(), 0) != possible.end()) {
-      rows_.require_possible(prior.mean(),
-                             options.structure.empty() ? kAnyTransition : kAllowedTransition,
-                             options.parallelism);
-      throw_invalid_argument("the paths of these rows are too unlikely to be drawn");
-    }
-    if (2 * apart > patience || met()) return chains;
+  const ChainsEnd end =
+      draw_until_met(chains, prior, keep, patience, options.parallelism, options.progress);
+  if (end == ChainsEnd::impossible) {
+    rows_.require_possible(prior.mean(),
+                           options.structure.empty() ? kAnyTransition : kAllowedTransition,
+                           options.parallelism);
+    throw_invalid_argument("the paths of these rows are too unlikely to be drawn");
   }
+  return chains;
 }
 
 EntryDraws GibbsBody::draw_entries(const std::vector<GibbsChain>& chains,
@@ -278,7 +226,7 @@ TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
     means[e] = prior.is_free(e) ? posterior.mean(e) : prior.fixed_value(e);
   }
   estimate.transition = TransitionModel(rows.num_states(), rows.num_actions(), std::move(means));
-  estimate.draws = posterior.some(kDrawsToKeep);
+  estimate.draws = posterior.some(options.draws_to_carry(prior.entries()));
   set_entry_errors(entries, prior, estimate);
   estimate.visits = entries.visits;
   for (double& visits : estimate.visits) visits /= static_cast<double>(posterior.size());

@@ -13,6 +13,7 @@
 #include "oas/estimation/error_bars/detail/many_state_errors.hpp"
 #include "oas/estimation/error_bars/detail/never_left.hpp"
 #include "oas/estimation/error_bars/detail/penalised_fit.hpp"
+#include "oas/estimation/error_bars/draws_at_maximum.hpp"
 #include "oas/estimation/likelihood/detail/root_climb.hpp"
 #include "oas/estimation/likelihood/structured_likelihood.hpp"
 #include "oas/sensors/revealing.hpp"
@@ -114,8 +115,8 @@ void judge_without_information(const TransitionModel& at, const Pomdp& model, bo
 // Error bars at a maximum, and flags of the rows that are not determined. With many coordinates the
 // summit has no information; `squared` is then the likelihood with squared weights, if there are.
 void judge_summit(const detail::Summit& summit, const LikelihoodFunction& squared,
-                  const detail::ErrorContext& context, const Pomdp& model, bool regions,
-                  TransitionEstimate& estimate) {
+                  const detail::ErrorContext& context, const Pomdp& model,
+                  const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
   const std::string& not_identified = context.not_identified;
   JointErrors errors = summit.information.size() > 0
                            ? detail::likelihood_errors(summit, context, estimate.passes)
@@ -132,7 +133,11 @@ void judge_summit(const detail::Summit& summit, const LikelihoodFunction& square
                                  : "the log does not tell its entries apart";
     flag_row(model, row, not_identified.empty() ? reason : not_identified.c_str(), estimate);
   }
-  if (regions) add_regions(errors, summit.at.values(), estimate);
+  if (options.regions) add_regions(errors, summit.at.values(), estimate);
+  if (options.draws == 0) return;
+  estimate.draws = draws_at_maximum(errors, summit.at.values(), estimate.upper,
+                                    static_cast<std::size_t>(model.num_states()), options.draws,
+                                    Rng(options.stream));
 }
 
 // False where there is none.
@@ -176,7 +181,7 @@ void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pom
   if (imaginary == 0.0) {
     context.made_up = detail::made_up_rows(summit, estimate.visits, context.rows, estimate.passes);
   }
-  judge_summit(summit, rows.squared, context, model, options.regions, estimate);
+  judge_summit(summit, rows.squared, context, model, options, estimate);
 }
 
 void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "oas/core/rng.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
 #include "oas/estimation/transition_estimate.hpp"
 #include "oas/estimation/transition_structure.hpp"
@@ -20,6 +21,8 @@ struct LikelihoodEstimatorOptions {
   TransitionStructure structure;  ///< known of T beforehand: the maximum is sought within it
   bool error_bars = true;         ///< they cost some passes for each entry
   bool regions = false;           ///< with them: simultaneous regions too
+  std::size_t draws = 0;          ///< with them: so many draws of T (draws_at_maximum())
+  StreamKey stream;               ///< of these
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

@@ -1,8 +1,10 @@
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "oas/core/team.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
+#include "oas/estimation/gibbs/posterior_run.hpp"
 #include "oas/estimation/likelihood/detail/start_moments.hpp"
 #include "oas/estimation/likelihood/detail/team_rows.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
@@ -161,6 +163,12 @@ class LikelihoodBody final : public EvidenceBody {
     start_->add(rows);
   }
   [[nodiscard]] LikelihoodEstimatorOptions settings(const EstimateOptions& options) const;
+  // Draws are made by drawing paths; else from the curvature of the likelihood.
+  [[nodiscard]] bool draws_paths() const {
+    return !options_.forgetting.active() && !options_.uncertain_sensors &&
+           can_draw_paths(rows_.num_rows(), chain_of(*model_).num_states());
+  }
+  void add_draws(const EstimateOptions& options, TransitionEstimate& estimate) const;
   void require_in_memory() const;
 
   const EstimatorInfo& info_;
@@ -304,6 +312,12 @@ LikelihoodEstimatorOptions LikelihoodBody::settings(const EstimateOptions& optio
   if (options.max_passes) settings.climb.max_passes = *options.max_passes;
   if (options.max_seconds) settings.climb.max_seconds = *options.max_seconds;
   settings.structure = options.structure;
+  const Pomdp& sizes = chain_of(*model_);
+  if (!draws_paths()) {
+    settings.draws = options.draws_to_carry(
+        static_cast<std::size_t>(sizes.num_actions() * sizes.num_states() * sizes.num_states()));
+    settings.stream = options_.stream;
+  }
   settings.validate();
   return settings;
 }
@@ -326,8 +340,33 @@ TransitionEstimate LikelihoodBody::estimate(const EstimateOptions& options) cons
   }
   const LikelihoodRows rows = with_forgetting(rows_.rows(options.parallelism, options.progress),
                                               options_.forgetting, rows_.run_lengths());
-  return options_.uncertain_sensors ? estimate_with_sensors(rows, starts, judge, likelihood)
+  TransitionEstimate estimate = options_.uncertain_sensors
+                                    ? estimate_with_sensors(rows, starts, judge, likelihood)
                                     : estimate_likelihood(rows, starts, judge, likelihood);
+  if (draws_paths()) add_draws(options, estimate);
+  return estimate;
+}
+
+void LikelihoodBody::add_draws(const EstimateOptions& options, TransitionEstimate& estimate) const {
+  const std::size_t count = options.draws_to_carry(estimate.transition.values().size());
+  if (count == 0) return;
+  PosteriorRun how{.draws = count,
+                   .structure = options.structure,
+                   .concentration = std::nullopt,
+                   .stream = options_.stream,
+                   .parallelism = options.parallelism,
+                   .progress = options.progress};
+  if (options.prior > 0.0) how.concentration = options.prior;
+  if (rows_.in_memory()) {
+    estimate.draws = draws_around(rows_.stored(), how, estimate);
+    return;
+  }
+  RowLikelihood few = std::visit(
+      [](const auto& any) { return RowLikelihood(any, std::numeric_limits<std::size_t>::max()); },
+      *model_);
+  rows_.source()->rewind();
+  few.read(*rows_.source(), {});
+  estimate.draws = draws_around(few.stored(), how, estimate);
 }
 
 void LikelihoodBody::check(const EstimateOptions& options, TransitionEstimate& estimate) const {

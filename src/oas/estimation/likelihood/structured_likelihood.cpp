@@ -71,6 +71,19 @@ std::shared_ptr<const std::vector<char>> joined(const TransitionStructure& struc
   return std::make_shared<const std::vector<char>>(std::move(zeros));
 }
 
+// Draws of R become draws of T.
+void expand_draws(const TransitionStructure& structure, std::vector<double>& draws) {
+  const int n = structure.num_states();
+  const std::size_t entries = static_cast<std::size_t>(structure.num_actions() * n * n);
+  for (std::size_t first = 0; first < draws.size(); first += entries) {
+    const auto at = draws.begin() + static_cast<std::ptrdiff_t>(first);
+    const TransitionModel drawn = structure.expand(
+        TransitionModel(n, structure.num_actions(),
+                        std::vector(at, at + static_cast<std::ptrdiff_t>(entries)), "draw"));
+    std::copy(drawn.values().begin(), drawn.values().end(), at);
+  }
+}
+
 }  // namespace
 
 LikelihoodFunction reduced_likelihood(const TransitionStructure& structure,
@@ -112,6 +125,7 @@ void expand_estimate(const TransitionStructure& structure, const std::vector<dou
   for (std::size_t row = 0; row < visits.size(); ++row) {
     if (structure.mass_left(row) > 0.0) pass_on(row);
   }
+  expand_draws(structure, estimate.draws);
   if (estimate.standard_error.empty()) return;
   const auto expand = [&](std::vector<double>& table, bool limits) {
     const std::vector<double> reduced = table;

@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "estimation/gibbs_support.hpp"
+#include "oas/estimation/estimators.hpp"
+#include "oas/estimation/evidence.hpp"
+#include "oas/estimation/transition_structure.hpp"
+#include "oas/problems/named.hpp"
+#include "oas/simulation/closed_loop.hpp"
+#include "path_enumeration.hpp"
+
+/// The dynamics that estimates by likelihood carry: drawn along hidden paths where rows are few,
+/// else from the curvature of the likelihood.
+namespace oas {
+namespace {
+
+std::vector<Trajectory> some_runs(const Pomdp& model, std::size_t steps, int runs = 1) {
+  std::vector<Trajectory> all(static_cast<std::size_t>(runs));
+  for (int run = 0; run < runs; ++run) {
+    ClosedLoop(model, {.name = "uniform"}, 8, static_cast<std::uint32_t>(run))
+        .advance(steps, all[static_cast<std::size_t>(run)]);
+  }
+  return all;
+}
+
+TransitionEstimate estimated(const std::string& estimator, const AnyModel& model,
+                             const std::vector<Trajectory>& runs, const EstimateOptions& options,
+                             const EvidenceOptions& settings = {}) {
+  Evidence evidence = make_evidence(estimator, model, settings);
+  for (const Trajectory& run : runs) {
+    evidence.start_run();
+    evidence.add(run);
+  }
+  return evidence.estimate(options);
+}
+
+EvidenceOptions fading() {
+  EvidenceOptions settings;
+  settings.forgetting.half_life = 2000.0;
+  settings.forgetting.age = Age::log;
+  return settings;
+}
+
+struct Spread {
+  std::vector<double> mean;
+  std::vector<double> deviation;
+};
+
+Spread spread_of(const TransitionEstimate& estimate) {
+  const std::size_t entries = estimate.transition.values().size();
+  const std::size_t count = estimate.draws.size() / entries;
+  Spread spread{std::vector<double>(entries, 0.0), std::vector<double>(entries, 0.0)};
+  for (std::size_t e = 0; e < entries; ++e) {
+    for (std::size_t d = 0; d < count; ++d) {
+      spread.mean[e] += estimate.draws[d * entries + e] / static_cast<double>(count);
+    }
+    for (std::size_t d = 0; d < count; ++d) {
+      const double off = estimate.draws[d * entries + e] - spread.mean[e];
+      spread.deviation[e] += off * off / static_cast<double>(count - 1);
+    }
+    spread.deviation[e] = std::sqrt(spread.deviation[e]);
+  }
+  return spread;
+}
+
+void expect_distributions(const TransitionEstimate& estimate) {
+  const auto n = static_cast<std::size_t>(estimate.transition.num_states());
+  for (std::size_t row = 0; row < estimate.draws.size() / n; ++row) {
+    const auto first = estimate.draws.begin() + static_cast<std::ptrdiff_t>(row * n);
+    EXPECT_NEAR(std::accumulate(first, first + static_cast<std::ptrdiff_t>(n), 0.0), 1.0, 1e-9);
+    EXPECT_GE(*std::min_element(first, first + static_cast<std::ptrdiff_t>(n)), 0.0);
+  }
+}
+
+class CarriedDraws : public testing::TestWithParam<Timing> {};
+
+// 10,000 draws: five standard errors of a mean with an autocorrelation time of 10 are 0.16 of a
+// deviation; fixed seed.
+TEST_P(CarriedDraws, AreThePosteriorByEnumeration) {
+  for (const int states : {2, 3}) {
+    const Pomdp model = test::small_model(states, GetParam());
+    std::vector<Trajectory> runs(2);
+    ClosedLoop(model, {.name = "uniform"}, 8, 0).advance(states == 2 ? 9 : 5, runs[0]);
+    ClosedLoop(model, {.name = "uniform"}, 8, 1).advance(3, runs[1]);
+    runs[0].observations[2] = kMissing;
+    const test::PathEnumeration exact(model, runs, {}, 1.0 / states, 0.5, 0.5);
+    EstimateOptions options;
+    options.carried_draws = 10'000;
+    const Spread drawn = spread_of(estimated("oas-ml", model, runs, options));
+    EvidenceOptions long_chains;
+    long_chains.draws = 40'000;
+    const Spread all = spread_of(test::gibbs_estimate(model, runs, long_chains, options));
+    for (std::size_t e = 0; e < drawn.mean.size(); ++e) {
+      EXPECT_NEAR(drawn.mean[e], exact.mean[e], 0.16 * all.deviation[e]) << e;
+      EXPECT_NEAR(drawn.deviation[e], all.deviation[e], 0.16 * all.deviation[e]) << e;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, CarriedDraws, testing::Values(Timing::before, Timing::after),
+                         [](const auto& one) { return std::string(to_string(one.param)); });
+
+// Whoever climbs a likelihood carries draws, however they are made, and may be told not to.
+TEST(CarriedDraws, ComeWithEveryEstimateByLikelihood) {
+  for (const char* const name : {"corner/dense-3", "corner/wear-repair", "corner/cycle-3",
+                                 "corner/blind-action", "corner/dense-3-after"}) {
+    const Pomdp model = make_problem(name);
+    const std::vector<Trajectory> runs = some_runs(model, 200);
+    for (const EstimatorInfo& info : estimators()) {
+      if (!info.climbs) continue;
+      for (const EvidenceOptions& settings : {EvidenceOptions(), fading()}) {
+        EstimateOptions options;
+        const TransitionEstimate with =
+            estimated(std::string(info.name), model, runs, options, settings);
+        EXPECT_EQ(with.draws.size(), 200 * with.transition.values().size()) << name << info.name;
+        expect_distributions(with);
+        options.carried_draws = 0;
+        const TransitionEstimate without =
+            estimated(std::string(info.name), model, runs, options, settings);
+        EXPECT_TRUE(without.draws.empty());
+        EXPECT_EQ(without.transition, with.transition);
+        EXPECT_EQ(without.upper, with.upper);
+      }
+    }
+  }
+}
+
+TEST(CarriedDraws, AreTheSameForAnyNumberOfThreadsAndMemory) {
+  const Pomdp model = make_problem("corner/wear-repair");
+  const std::vector<Trajectory> runs = some_runs(model, 500, 3);
+  EstimateOptions options;
+  options.parallelism = {1};
+  const TransitionEstimate one = estimated("oas-ml", model, runs, options);
+  options.parallelism = {3};
+  EXPECT_EQ(estimated("oas-ml", model, runs, options).draws, one.draws);
+}
+
+// Draws from the curvature have the spread that error bars say, and lie around the estimate.
+TEST(CarriedDraws, OfWeightedRowsHaveTheSpreadOfTheErrorBars) {
+  const Pomdp model = make_problem("corner/dense-3");
+  const TransitionEstimate found =
+      estimated("oas-ml", model, some_runs(model, 20'000), {}, fading());
+  const Spread drawn = spread_of(found);
+  for (std::size_t e = 0; e < drawn.mean.size(); ++e) {
+    const double value = found.transition.values()[e];
+    const double error = found.standard_error[e];
+    if (!(std::min(value, 1.0 - value) > 4.0 * error)) continue;
+    EXPECT_NEAR(drawn.mean[e], value, 0.5 * error) << e;
+    EXPECT_NEAR(drawn.deviation[e], error, 0.3 * error) << e;
+  }
+}
+
+// What a structure says holds in every draw, however it is made.
+TEST(CarriedDraws, KeepToAStructure) {
+  const Pomdp model = make_problem("corner/wear-repair");
+  EstimateOptions options;
+  options.structure = TransitionStructure(model, zeros_of(model.transition()));
+  const std::vector<Trajectory> runs = some_runs(model, 600);
+  for (const EvidenceOptions& settings : {EvidenceOptions(), fading()}) {
+    const TransitionEstimate found = estimated("oas-ml", model, runs, options, settings);
+    const std::size_t entries = found.transition.values().size();
+    ASSERT_EQ(found.draws.size(), 200 * entries);
+    for (std::size_t i = 0; i < found.draws.size(); ++i) {
+      if (!options.structure.is_free(i % entries)) {
+        ASSERT_EQ(found.draws[i], options.structure.fixed_value(i % entries));
+      }
+    }
+  }
+}
+
+TEST(CarriedDraws, AreFewerOfLargeModels) {
+  EXPECT_EQ(EstimateOptions().draws_to_carry(18), 200U);
+  EXPECT_EQ(EstimateOptions().draws_to_carry(40U * 40U * 3U), 104U);
+  EXPECT_EQ(EstimateOptions().draws_to_carry(100U * 100U * 3U), 40U);
+  EXPECT_EQ(EstimateOptions::bare().draws_to_carry(18), 0U);
+}
+
+}  // namespace
+}  // namespace oas
