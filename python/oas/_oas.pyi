@@ -57,13 +57,13 @@ class Pomdp:
     def transition(self) -> Any:
         """[A][S][S], or None where it is unknown."""
 
-    def with_transition(self, transition: object) -> Pomdp:
+    def with_transition(self, transition: object | None) -> Pomdp:
         """The same sensors and rewards with other dynamics."""
 
     def with_rows(self, rows: str) -> Pomdp:
         """The same model whose rows are written in this way."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """
         Writes a model file: .json, or .pomdp and .pomdpx where they can say it.
         """
@@ -71,7 +71,7 @@ class Pomdp:
     def to_json(self) -> str:
         """The text of the model file."""
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Pomdp: ...
 
@@ -165,13 +165,13 @@ class ContinuousPomdp:
     def transition(self) -> Any:
         """[A][S][S], or None where it is unknown."""
 
-    def with_transition(self, transition: object) -> ContinuousPomdp:
+    def with_transition(self, transition: object | None) -> ContinuousPomdp:
         """The same sensors and rewards with other dynamics."""
 
     def with_rows(self, rows: str) -> ContinuousPomdp:
         """The same model whose rows are written in this way."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """
         Writes a model file: .json, or .pomdp and .pomdpx where they can say it.
         """
@@ -179,7 +179,7 @@ class ContinuousPomdp:
     def to_json(self) -> str:
         """The text of the model file."""
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> ContinuousPomdp: ...
 
@@ -200,7 +200,7 @@ class ContinuousPomdp:
     def _repr_html_(self) -> Any: ...
 
 def model_from_json(text: str) -> Pomdp | ContinuousPomdp:
-    """A model from the text of a model file."""
+    """A model from the text of a .json model file."""
 
 def _any_model(model: object | None) -> Pomdp | ContinuousPomdp: ...
 
@@ -309,7 +309,7 @@ class Log:
 
     def __repr__(self) -> str: ...
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """Writes a log file: CSV; .gz and .zst are compressed."""
 
     def _save_for(self, arg0: str, arg1: object, /) -> None: ...
@@ -319,7 +319,7 @@ class Log:
 
     def _repr_html_(self) -> Any: ...
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Log: ...
 
@@ -335,7 +335,7 @@ def _log_from_columns(arg0: object, arg1: _Columns, /) -> Log | None: ...
 
 def _log_from_files(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], arg3: bool, /) -> Log: ...
 
-def simulate(model: object | None, policy: object = 'belief', *, steps: int, runs: int = 1, seed: int = 1, iota: float | None = None, filter: object | None = None, reward: bool = True, state: bool = True) -> Log:
+def simulate(model: object | None, policy: object | None = 'belief', *, steps: int, runs: int = 1, seed: int = 1, iota: float | None = None, filter: object | None = None, reward: bool = True, state: bool = True) -> Log:
     """
     Lets a policy act in a model: `runs` runs of `steps` steps. `policy` is a name (belief,
     uniform, round-robin, …), a Plan or the path of one; `iota` the smallest probability of
@@ -516,7 +516,7 @@ class Estimate:
     def passes(self) -> int:
         """Over the rows."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """Writes a model file with the estimate in it, as `oas estimate` does."""
 
     def to_json(self) -> str:
@@ -532,7 +532,7 @@ class Estimate:
 
     def _repr_html_(self) -> Any: ...
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Estimate: ...
 
@@ -593,7 +593,7 @@ class _Evidence:
     @staticmethod
     def _from_state(arg: tuple[Any, ...], /) -> _Evidence: ...
 
-def _beliefs(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], /) -> dict[str, Any]: ...
+def _beliefs(model: object | None, paths: Sequence[str], settings: dict[str, Any]) -> dict[str, Any]: ...
 
 class Plan:
     """A policy with bounds on what it earns; see `oas.plan`."""
@@ -635,13 +635,13 @@ class Plan:
     def bias(self) -> Any:
         """Values at the points of the belief grid, or None."""
 
-    def greedy(self, belief: object) -> int:
+    def greedy(self, belief: object | None) -> int:
         """The best action at a belief."""
 
-    def policy(self, seed: object = 1) -> PlanPolicy:
+    def policy(self, seed: object | None = 1) -> PlanPolicy:
         """The plan as an agent with `act` and `observe`."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """Writes a plan file (.json)."""
 
     def plot(self, ax: object | None = None) -> Any:
@@ -658,7 +658,7 @@ class Plan:
 
     def __repr__(self) -> str: ...
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Plan: ...
 
@@ -694,7 +694,7 @@ class PlanPolicy:
     def belief(self) -> Any:
         """[S]"""
 
-def _load(path: object) -> Any: ...
+def _load(path: object | None) -> Any: ...
 
 def agents() -> dict[str, Any]:
     """The agents of the library: name and summary."""
@@ -710,7 +710,7 @@ class Agent:
     goes on to the bit (`episodes` begin anew).
     """
 
-    def __init__(self, name: str, model: object | None, seed: object = 1, replication: int = 0, **settings: Any) -> None: ...
+    def __init__(self, name: str, model: object, seed: int = 1, replication: int = 0, **settings: object) -> None: ...
 
     def act(self) -> tuple[Any, ...]:
         """The next action and the probability with which it was chosen."""
@@ -786,7 +786,7 @@ _RUN_HEADER: str = ...
 
 def _command(arg0: Sequence[str], arg1: str, /) -> str: ...
 
-def _study_unit(arg0: str, arg1: str, arg2: bool, arg3: int, /) -> bytes: ...
+def _study_unit(arg0: str, arg1: str, arg2: bool, arg3: int, arg4: dict[str, Any], /) -> bytes: ...
 
 class _StudyFarm:
     def __init__(self, arg0: str, arg1: bool, arg2: str, /) -> None: ...
@@ -799,6 +799,13 @@ class _StudyFarm:
 
     @property
     def _total(self) -> int: ...
+
+    @property
+    def _guests(self) -> list[str]: ...
+
+    def _run(self, arg0: dict[str, Any], arg1: int, arg2: int, /) -> tuple[Any, ...]: ...
+
+    def _close(self) -> None: ...
 
     def _pending(self) -> list[int]: ...
 

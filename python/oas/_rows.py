@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from . import _oas
 from ._columns import columns_text, table_columns
 from ._errors import InvalidArgument, ParseError
@@ -24,12 +26,21 @@ LOG_SETTINGS = (
 )  # fmt: skip
 
 
+_SIMPLE = (bool, int, float, np.generic, Mapping)
+
 #: What only matters where rows are text.
 TEXT_SETTINGS = ("separator", "missing", "decimal_comma")
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by the names they have elsewhere: `from_` is `from`, a word of Python."""
+    for name, value in settings.items():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if not (one is None or is_path(one) or isinstance(one, _SIMPLE)):
+                raise InvalidArgument(
+                    f"{name} is {value!r}, a {type(value).__name__}; it must be a number, a text, "
+                    "True or False, or a list of them"
+                )
     return {name.rstrip("_"): value for name, value in settings.items()}
 
 

@@ -177,7 +177,8 @@ void define_manners(nb::class_<Estimate>& estimate) {
   estimate
       .def(
           "save", [](const Estimate& self, nb::handle path) { save(self, path_of(path)); },
-          nb::arg("path"), "Writes a model file with the estimate in it, as `oas estimate` does.")
+          nb::arg("path").none(),
+          "Writes a model file with the estimate in it, as `oas estimate` does.")
       .def("to_json", estimate_text, "The text of that file.")
       .def(
           "plot",
@@ -202,7 +203,7 @@ void define_manners(nb::class_<Estimate>& estimate) {
             return nb::isinstance<Estimate>(other) &&
                    estimate_text(self) == estimate_text(nb::cast<const Estimate&>(other));
           },
-          nb::arg("other"))
+          nb::arg("other").none())
       .def("__copy__", [](const Estimate& self) { return self; })
       .def(
           "__deepcopy__", [](const Estimate& self, nb::handle) { return self; }, nb::arg("memo"))

@@ -111,14 +111,14 @@ void define_plan(nb::class_<Plan>& plan) {
             check_simplex(table.values, "belief");
             return LookAhead(self).greedy(table.values);
           },
-          nb::arg("belief"), "The best action at a belief.")
+          nb::arg("belief").none(), "The best action at a belief.")
       .def(
           "policy",
           [](const Plan& self, nb::handle seed) { return ActingPlan(self, seed_of(seed)); },
-          nb::arg("seed") = 1, "The plan as an agent with `act` and `observe`.")
+          nb::arg("seed").none() = 1, "The plan as an agent with `act` and `observe`.")
       .def(
           "save", [](const Plan& self, nb::handle path) { write_plan(path_of(path), self); },
-          nb::arg("path"), "Writes a plan file (.json).")
+          nb::arg("path").none(), "Writes a plan file (.json).")
       .def(
           "plot",
           [](nb::handle self, nb::handle ax) {
@@ -142,7 +142,7 @@ void define_plan(nb::class_<Plan>& plan) {
           [](const Plan& self, nb::handle other) {
             return nb::isinstance<Plan>(other) && self == nb::cast<const Plan&>(other);
           },
-          nb::arg("other"))
+          nb::arg("other").none())
       .def("__copy__", [](const Plan& self) { return self; })
       .def(
           "__deepcopy__", [](const Plan& self, nb::handle) { return self; }, nb::arg("memo"))
@@ -184,7 +184,7 @@ void bind_planning(nb::module_& m) {
           "__deepcopy__", [](const ActingPlan& self, nb::handle) { return self; }, nb::arg("memo"))
       .def_prop_ro(
           "belief", [](const ActingPlan& self) { return owned(self.belief()); }, "[S]");
-  m.def("_load", load, nb::arg("path"));
+  m.def("_load", load, nb::arg("path").none());
 }
 
 }  // namespace oas::python

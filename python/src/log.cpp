@@ -258,9 +258,13 @@ class LabelColumn {
 };
 
 [[noreturn]] void fail_cell(const Column& column, std::size_t row, const char* why) {
-  throw InvalidArgument(fmt::format(
-      "column '{}', row {}: {} {}", column.name, row,
-      cell_text(column, row).empty() ? "a missing value" : cell_text(column, row), why));
+  std::string cell = cell_text(column, row);
+  if (cell.empty()) {
+    cell = "a missing value";
+  } else if (std::holds_alternative<TextCells>(column.cells)) {
+    cell = fmt::format("'{}'", cell);
+  }
+  throw InvalidArgument(fmt::format("column '{}', row {}: {} {}", column.name, row, cell, why));
 }
 
 double real_cell(const Column& column, std::size_t row) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oas/study/guest_estimators.hpp"
 #include "oas/study/result_table.hpp"
 #include "oas/study/shared_values.hpp"
 #include "oas/study/study.hpp"
@@ -24,6 +25,7 @@ struct TaskContext {
   std::function<bool()> stop;
   /// What tasks share; never null inside a task.
   std::shared_ptr<SharedValues> shared = std::make_shared<SharedValues>();
+  GuestEstimators guests;  ///< that tasks may name
 
   void check() const {
     if (stop && stop()) throw StopRequested{};
