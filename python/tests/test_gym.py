@@ -60,8 +60,6 @@ def test_check_env_has_nothing_to_say_in_any_timing(name, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(oas.gym.make(made).unwrapped, skip_render_check=True)
-        beliefs = oas.gym.BeliefObservation(oas.gym.make(made))
-        check_env(beliefs, skip_render_check=True)
 
 
 @pytest.mark.parametrize("name", ODD)
