@@ -32,12 +32,17 @@ def text(name: str, value: Any) -> str:
     return value
 
 
+def no_option(path: str) -> str:
+    """The same path as one that the command cannot take for an option."""
+    return os.path.join(os.curdir, path) if path.startswith("-") else path
+
+
 def path(name: str, value: Any) -> str:
     """A path as text; one of bytes is none."""
     if isinstance(value, (str, os.PathLike)):
         found = os.fspath(value)
         if isinstance(found, str) and found:
-            return found
+            return no_option(found)
     kind = type(value).__name__
     raise InvalidArgument(f"{name} is {value!r}, a {kind}; it must be a path: text or os.PathLike")
 

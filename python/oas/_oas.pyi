@@ -398,7 +398,8 @@ class BatchEnvironment:
 class Estimate:
     """
     Transition probabilities learned from rows, with what is needed to trust them or not.
-    Can be used wherever a model can.
+    Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not made is
+    None.
     """
 
     @property
@@ -407,48 +408,49 @@ class Estimate:
 
     @property
     def standard_error(self) -> Any:
-        """[A][S][S], NaN where unknown; None without error bars."""
+        """NaN where unknown; empty: too few data for error bars."""
 
     @property
     def lower(self) -> Any:
-        """[A][S][S]: confidence limits."""
+        """Confidence limits, inside [0,1]; same size."""
 
     @property
     def upper(self) -> Any:
-        """[A][S][S]: confidence limits."""
+        """The upper ones."""
 
     @property
     def draws(self) -> Any:
         """
-        [draw][A][S][S] from the posterior, where the estimator draws; else None.
+        [draw][A][S][S]: transition models drawn from the posterior, so that what is computed from T
+        can have error bars, too. Empty: the estimator has none.
         """
 
     @property
     def visits(self) -> Any:
-        """
-        [A][S]: estimated number of times that the action was taken in the state.
-        """
+        """[A][S]: estimated number of pairs that started in (a,s)."""
 
     @property
     def clipped(self) -> Any:
-        """[A][S]: negative mass that moments set to 0, as a share."""
+        """[A][S]: negative mass set to 0, as a share of |mass|."""
 
     @property
     def reward(self) -> Any:
         """
-        [A][S]: mean rewards, where the log brought what the model lacks; else None.
+        [A][S]: mean rewards, where the model had none and the log brought some, with standard
+        errors (NaN: the log does not tell). Empty: not estimated.
         """
 
     @property
-    def reward_standard_error(self) -> Any: ...
+    def reward_standard_error(self) -> Any:
+        """[A][S]."""
 
     @property
     def alpha(self) -> Any:
-        """[A]: smallest singular value of each action's sensor."""
+        """[A]: σ_S(Z_a), what the sensors tell the states apart by."""
 
     @property
     def pairs(self) -> Any:
-        """[A]: pairs of rows that showed a transition of the action."""
+        """[A]: pairs of rows that showed a transition of a."""
 
     @property
     def determined(self) -> Any:
@@ -460,61 +462,67 @@ class Estimate:
 
     @property
     def row_region(self) -> Any:
-        """
-        lower, upper, factor, l1 that hold for all entries of any one row; None: not made.
-        """
+        """Holds all entries of a row, for any single row."""
 
     @property
     def joint_region(self) -> Any:
-        """The same for all entries of all determined rows at once."""
+        """Holds all entries of all determined rows."""
 
     @property
     def model(self) -> Pomdp | ContinuousPomdp:
         """The model with the estimated dynamics."""
 
     @property
-    def estimator(self) -> str: ...
+    def estimator(self) -> str:
+        """Its name in the table of estimators."""
 
     @property
     def confidence(self) -> float:
-        """Level of each interval."""
+        """Level of each single interval."""
 
     @property
-    def error_bars(self) -> str: ...
+    def error_bars(self) -> str:
+        """Asymptotic, block- or parametric-bootstrap."""
 
     @property
-    def warnings(self) -> list[str]: ...
+    def warnings(self) -> list[str]:
+        """What people should know of it."""
 
     @property
     def rows(self) -> int:
-        """Rows read."""
+        """Log rows read."""
 
     @property
-    def runs(self) -> int: ...
+    def runs(self) -> int:
+        """Runs of the log."""
 
     @property
     def missing(self) -> int:
         """Rows without observation."""
 
     @property
-    def log_likelihood(self) -> float | None: ...
+    def log_likelihood(self) -> float | None:
+        """Of all rows; likelihood estimators only."""
 
     @property
     def fit_p_value(self) -> float | None:
-        """Does the log fit the sensors?"""
+        """Of the test that the log fits the sensors."""
 
     @property
-    def effective_rows(self) -> float | None: ...
+    def effective_rows(self) -> float | None:
+        """By the weights; with forgetting only."""
 
     @property
-    def labelled_rows(self) -> float | None: ...
+    def labelled_rows(self) -> float | None:
+        """Behind sensors that were uncertain."""
 
     @property
-    def structure(self) -> str: ...
+    def structure(self) -> str:
+        """What was known of T beforehand; empty: nothing."""
 
     @property
     def passes(self) -> int:
-        """Over the rows."""
+        """Passes over the rows, those for error bars included."""
 
     def save(self, path: object | None) -> None:
         """Writes a model file with the estimate in it, as `oas estimate` does."""
@@ -599,33 +607,36 @@ class Plan:
     """A policy with bounds on what it earns; see `oas.plan`."""
 
     @property
-    def model(self) -> Pomdp: ...
+    def model(self) -> Pomdp:
+        """The one it was made for, with a transition model."""
 
     @property
     def gain_lower(self) -> float:
-        """
-        The policy earns at least this per step, at the level of the certificate.
-        """
+        """Earned per step at least, see Certificate; never above gain_upper."""
 
     @property
     def gain_upper(self) -> float:
-        """No policy of the class earns more per step: proved."""
+        """Of every policy: proved, see RviResult, point_based.hpp."""
 
     @property
-    def iota(self) -> float: ...
+    def iota(self) -> float:
+        """Least probability of every action."""
 
     @property
-    def iterations(self) -> int: ...
+    def iterations(self) -> int:
+        """Of the solver."""
 
     @property
-    def message(self) -> str: ...
+    def message(self) -> str:
+        """How the solver ended."""
 
     @property
-    def warnings(self) -> list[str]: ...
+    def warnings(self) -> list[str]:
+        """What whoever made the plan has to say about the model."""
 
     @property
     def grid_resolution(self) -> int:
-        """0: the plan has no grid."""
+        """Of the grid under the bias; 0: it has none."""
 
     @property
     def alpha(self) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _oas
+from ._checks import no_option
 from ._columns import columns_text, table_columns
 from ._errors import InvalidArgument, ParseError
 from ._parquet import is_parquet, parquet_tables, write_parquet
@@ -52,9 +53,9 @@ def is_path(value: Any) -> bool:
 def paths_of(source: Any) -> list[str] | None:
     """The paths that a source is made of; None when it is something else."""
     if is_path(source):
-        return [os.fspath(source)]
+        return [no_option(os.fspath(source))]
     if isinstance(source, (list, tuple)) and source and all(is_path(part) for part in source):
-        return [os.fspath(part) for part in source]
+        return [no_option(os.fspath(part)) for part in source]
     return None
 
 

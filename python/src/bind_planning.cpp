@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "docs.hpp"
 #include "models.hpp"
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
@@ -72,18 +73,21 @@ class ActingPlan {
 std::string plan_text(const Plan& plan) { return dump_json(plan_to_json(plan)); }
 
 void define_plan(nb::class_<Plan>& plan) {
-  plan.def_prop_ro("model", [](const Plan& self) { return self.model; })
+  plan.def_prop_ro(
+          "model", [](const Plan& self) { return self.model; }, docs::Plan::model)
       .def_prop_ro(
-          "gain_lower", [](const Plan& self) { return self.gain_lower; },
-          "The policy earns at least this per step, at the level of the certificate.")
+          "gain_lower", [](const Plan& self) { return self.gain_lower; }, docs::Plan::gain_lower)
       .def_prop_ro(
-          "gain_upper", [](const Plan& self) { return self.gain_upper; },
-          "No policy of the class earns more per step: proved.")
-      .def_prop_ro("iota", [](const Plan& self) { return self.iota; })
-      .def_prop_ro("iterations", [](const Plan& self) { return self.iterations; })
-      .def_prop_ro("message", [](const Plan& self) { return self.message; })
-      .def_prop_ro("warnings", [](const Plan& self) { return self.warnings; })
-      .def_prop_ro("grid_resolution", &Plan::grid_resolution, "0: the plan has no grid.")
+          "gain_upper", [](const Plan& self) { return self.gain_upper; }, docs::Plan::gain_upper)
+      .def_prop_ro(
+          "iota", [](const Plan& self) { return self.iota; }, docs::Plan::iota)
+      .def_prop_ro(
+          "iterations", [](const Plan& self) { return self.iterations; }, docs::Plan::iterations)
+      .def_prop_ro(
+          "message", [](const Plan& self) { return self.message; }, docs::Plan::message)
+      .def_prop_ro(
+          "warnings", [](const Plan& self) { return self.warnings; }, docs::Plan::warnings)
+      .def_prop_ro("grid_resolution", &Plan::grid_resolution, docs::Plan::grid_resolution)
       .def_prop_ro(
           "alpha",
           [](nb::handle self) -> nb::object {

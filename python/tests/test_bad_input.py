@@ -185,6 +185,27 @@ def test_junk_in_place_of_an_argument_is_named(call, argument, tmp_path, monkeyp
     oas.set_threads(0)
 
 
+@pytest.mark.parametrize("name", ["--help", "-h", "--json", "-", "--", "-x.json"])
+def test_names_that_look_like_options_are_names(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for call in (
+        lambda: oas.plan(name),
+        lambda: oas.check(name),
+        lambda: oas.compare(name, MODEL),
+        lambda: oas.evaluate(MODEL, name),
+        lambda: oas.score(MODEL, name),
+        lambda: oas.filter(MODEL, name),
+        lambda: oas.estimate(MODEL, [name]),
+        lambda: oas.study.report(name),
+    ):
+        with pytest.raises(oas.InvalidArgument, match=re.escape(name)):
+            call()
+    MODEL.save(tmp_path / "-x.json")
+    LOG.save(tmp_path / "-x.csv")
+    assert oas.check("-x.json") == oas.check(MODEL)
+    assert oas.estimate("-x.json", "-x.csv", "oas") == oas.estimate(MODEL, LOG, "oas")
+
+
 @pytest.mark.parametrize("call", ["Pomdp", "Agent", "Evidence"])
 def test_misspelt_keywords_are_named(call):
     function, known = CALLS[call]
