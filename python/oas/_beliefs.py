@@ -48,7 +48,7 @@ class Beliefs(SameFields):
         return beliefs_html(self)
 
 
-def smooth(model: Any, log: Any, **settings: Any) -> Beliefs:
+def filter(model: Any, log: Any, **settings: Any) -> Beliefs:
     """Beliefs and smoothed states along a log, exact, for whatever `read_log` takes, with its
     settings."""
     settings = plain(settings)
@@ -57,4 +57,6 @@ def smooth(model: Any, log: Any, **settings: Any) -> Beliefs:
     return Beliefs(**found, states=_oas._any_model(model).states)
 
 
-filter = smooth
+def smooth(model: Any, log: Any, **settings: Any) -> Beliefs:
+    """The same as `filter`, whose result has both: what the rows so far say, and what all do."""
+    return filter(model, log, **settings)

@@ -10,12 +10,14 @@ import contextlib
 import csv
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from . import _oas
+from ._checks import path
 from ._errors import Error, InvalidArgument
 from ._options import Files, temporary_files, words_of
 from ._result import Result
@@ -26,14 +28,20 @@ def _run(verb: list[str], words: list[str]) -> str:
     threads = [f"--threads={_oas.get_threads()}"] if _oas.get_threads() else []
     try:
         return _oas._command([*verb, *words, *threads], " ".join(verb))
+    except InvalidArgument as error:
+        unknown = re.match(r"The following arguments? .* not expected: --([a-z-]+)", str(error))
+        if unknown is None:
+            raise
+        name, call = unknown[1].replace("-", "_"), ".".join(verb)
+        raise InvalidArgument(f"{call} has no setting '{name}'; see help(oas.{call})") from None
     except RuntimeError as error:  # the input was fine; the work failed
         raise error if isinstance(error, Error) else Error(str(error)) from None
 
 
 def _run_json(verb: str, words: list[str], files: Files) -> Result:
     text = _run([verb], [*words, "--json"])
-    for path, name in files.names.items():
-        text = text.replace(json.dumps(path)[1:-1], name)
+    for place, name in files.names.items():
+        text = text.replace(json.dumps(place)[1:-1], name)
     return Result.of(json.loads(text))
 
 
@@ -295,7 +303,7 @@ def policy_graph(model: Any, output: Any, **settings: Any) -> Result:
     draws of an estimate or within `radius`. Settings are those of `plan`; `evaluate` takes the path
     as a plan. Returns what is promised."""
     with temporary_files() as files:
-        words = [files.given(model, "model"), "--robust", "-o", os.fspath(output)]
+        words = [files.given(model, "model"), "--robust", "-o", path("output", output)]
         return _run_json("plan", [*words, *words_of(settings, files)], files)
 
 
@@ -364,6 +372,6 @@ def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
     - those about rows: see `oas.read_log`
     """
     with temporary_files() as files, as_files(_model_of(model), log, settings) as paths:
-        words = [files.given(model, "model"), *paths, "-o", os.fspath(output)]
+        words = [files.given(model, "model"), *paths, "-o", path("output", output)]
         _run(["report"], [*words, *words_of(settings, files)])
     return str(os.fspath(output))

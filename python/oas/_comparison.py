@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
-from ._checks import whole
+from ._checks import iterable, whole
 from ._errors import AgentError, InvalidArgument
 from ._estimation import estimate
 from ._functions import simulate
+from ._guests import asked
 from ._html import lines_html
 from ._same import SameFields
 
@@ -75,7 +76,7 @@ class Comparison(SameFields):
 def _named(estimators: Any) -> dict[str, Any]:
     if isinstance(estimators, Mapping):
         return {str(label): one for label, one in estimators.items()}
-    several = isinstance(estimators, Iterable) and not isinstance(estimators, str)
+    several = iterable(estimators) and not isinstance(estimators, str)
     if isinstance(estimators, tuple) and any(isinstance(part, Mapping) for part in estimators):
         several = False  # (name, settings)
     many = list(estimators) if several else [estimators]
@@ -106,14 +107,13 @@ def _transition(label: str, one: Any, model: Any, rows: Rows, run: int) -> Any:
     if isinstance(one, tuple):
         return estimate(model, rows, estimator=one[0], **one[1]).transition
     try:
-        answer = one({name: column.copy() for name, column in rows.items()})
+        return asked(label, one)(model, {name: column.copy() for name, column in rows.items()})
+    except InvalidArgument:
+        raise
     except Exception as error:
         raise AgentError(
             f"{label}: {type(error).__name__} at {len(rows['action'])} rows of run {run}: {error}"
         ) from error
-    if answer is None:
-        raise InvalidArgument(f"{label} returned None; it must return T, [A][S][S]")
-    return getattr(answer, "transition", answer)
 
 
 def compare_estimators(
@@ -129,8 +129,9 @@ def compare_estimators(
     """Judges estimators on logs that are simulated in a model, as a study of estimation does.
 
     `estimators` are names of `oas.estimators()`, (name, settings), or functions that are given the
-    rows, a dict of arrays `action`, `observation` and `propensity`, and return T, [A][S][S] (or
-    an object with `transition`). A dict gives them names of their own. Run r of `oas.simulate`
+    rows, a dict of arrays `action`, `observation` and `propensity` (and the model without its
+    transition where they have a parameter `model`), and return T, [A][S][S] (or an object with
+    `transition`). A dict gives them names of their own. Run r of `oas.simulate`
     with this seed is cut at the lengths `rows`; all estimators see the same logs.
     """
     truth = _oas._as_pomdp(model)
@@ -139,8 +140,8 @@ def compare_estimators(
     named = _named(estimators)
     for label, one in named.items():
         _require_estimator(label, one)
-    given = list(rows) if isinstance(rows, Iterable) else [rows]
-    lengths = np.array(sorted({whole("rows", n, 1) for n in given}), np.int64)
+    several: Any = rows if iterable(rows) else [rows]
+    lengths = np.array(sorted({whole("rows", n, 1) for n in several}), np.int64)
     if not lengths.size:
         raise InvalidArgument("rows: there is no length")
     log = simulate(truth, policy, steps=int(lengths[-1]), runs=runs, seed=seed, iota=iota)

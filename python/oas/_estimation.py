@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _oas
-from ._checks import whole
+from ._checks import text, whole
 from ._errors import InvalidArgument
 from ._rows import LOG_SETTINGS, as_files, as_log, plain, read_log
 
@@ -65,14 +65,15 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
       (default: 1 in all) (0.001 to 1000) [gibbs]
     - those about rows: see `oas.read_log`
     """
+    name = text("estimator", estimator)
     wanted = plain(settings)
     rows = as_log(model, log, wanted)
     if rows is not None and _goes_directly(model, rows):
-        for name in LOG_SETTINGS:
-            wanted.pop(name, None)
-        return _oas._estimate_log(model, rows, estimator, wanted)
+        for about_rows in LOG_SETTINGS:
+            wanted.pop(about_rows, None)
+        return _oas._estimate_log(model, rows, name, wanted)
     with as_files(model, log if rows is None else rows, wanted) as paths:
-        return _oas._estimate_files(model, paths, estimator, wanted)
+        return _oas._estimate_files(model, paths, name, wanted)
 
 
 def _goes_directly(model: Any, rows: _oas.Log) -> bool:
@@ -105,7 +106,9 @@ class Evidence:
         self, model: Any, estimator: str = "oas-ml", *, first_run: int = 0, **settings: Any
     ) -> None:
         before = whole("first_run", first_run, 0)
-        self._held = _oas._Evidence(_oas._any_model(model), estimator, before, settings)
+        self._held = _oas._Evidence(
+            _oas._any_model(model), text("estimator", estimator), before, settings
+        )
 
     @property
     def estimator(self) -> str:

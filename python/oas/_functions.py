@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _oas
-from ._checks import whole, whole_seed
+from . import _checks, _oas
+from ._checks import real, real_or_none, text, whole, whole_seed
 
 
 def problem(name: str) -> _oas.Pomdp:
     """The ready-made problem of that name; `oas.problems()` lists them."""
-    return _oas.problem(name)
+    return _oas.problem(text("name", name))
 
 
 def problems() -> dict[str, str]:
@@ -37,17 +37,17 @@ def random_pomdp(
         whole("actions", actions, 1, 2**31 - 1),
         whole("observations", observations, 1, 2**31 - 1),
         seed=whole_seed(seed),
-        epsilon=epsilon,
-        peak=peak,
-        alpha=alpha,
-        spread_peaks=spread_peaks,
-        timing=timing,
+        epsilon=real_or_none("epsilon", epsilon),
+        peak=real("peak", peak),
+        alpha=real("alpha", alpha),
+        spread_peaks=bool(spread_peaks),
+        timing=text("timing", timing),
     )
 
 
 def model_from_json(text: str) -> _oas.Pomdp | _oas.ContinuousPomdp:
-    """A model from the text of a model file."""
-    return _oas.model_from_json(text)
+    """A model from the text of a .json model file."""
+    return _oas.model_from_json(_checks.text("text", text))
 
 
 def simulate(
@@ -74,10 +74,10 @@ def simulate(
         steps=whole("steps", steps, 1),
         runs=whole("runs", runs, 1),
         seed=whole_seed(seed),
-        iota=iota,
+        iota=real_or_none("iota", iota),
         filter=filter,
-        reward=reward,
-        state=state,
+        reward=bool(reward),
+        state=bool(state),
     )
 
 
@@ -88,7 +88,7 @@ def agents() -> dict[str, str]:
 
 def agent_settings(name: str) -> dict[str, tuple[str, str]]:
     """The settings of an agent: name, and its default and meaning as text."""
-    return _oas.agent_settings(name)
+    return _oas.agent_settings(text("name", name))
 
 
 def estimators() -> dict[str, str]:
@@ -98,7 +98,7 @@ def estimators() -> dict[str, str]:
 
 def estimator_settings(estimator: str) -> dict[str, str]:
     """What an estimator can be told: name and meaning."""
-    return _oas.estimator_settings(estimator)
+    return _oas.estimator_settings(text("estimator", estimator))
 
 
 def set_threads(threads: int) -> None:

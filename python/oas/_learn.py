@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Union
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
-from ._checks import whole, whole_seed
+from ._checks import iterable, real_or_none, whole, whole_seed
 from ._errors import AgentError, InvalidArgument
 from ._html import lines_html
 from ._same import SameFields
@@ -162,7 +162,7 @@ def _players(agents: Any, model: Any) -> list[tuple[str, str, dict[str, Any], An
     if isinstance(agents, Mapping):
         pairs = [(str(label), agent) for label, agent in agents.items()]
     else:
-        alone = isinstance(agents, str) or _is_player(agents) or not isinstance(agents, Iterable)
+        alone = isinstance(agents, str) or _is_player(agents) or not iterable(agents)
         pair = isinstance(agents, tuple) and len(agents) == 2 and isinstance(agents[1], Mapping)
         many = [agents] if alone or pair else list(agents)
         pairs = [(_label(agent), agent) for agent in many]
@@ -211,9 +211,9 @@ def learn(
         whole("steps", steps, 1),
         whole("runs", runs, 1, 2**32 - 1),
         whole_seed(seed),
-        iota,
+        real_or_none("iota", iota),
         whole("checkpoints", checkpoints, 1, 2**31 - 1),
-        oracle_gap,
+        real_or_none("oracle_gap", oracle_gap),
     )
     if result["failure"] is not None:
         where, raised = result["failure"]

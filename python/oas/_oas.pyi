@@ -57,13 +57,13 @@ class Pomdp:
     def transition(self) -> Any:
         """[A][S][S], or None where it is unknown."""
 
-    def with_transition(self, transition: object) -> Pomdp:
+    def with_transition(self, transition: object | None) -> Pomdp:
         """The same sensors and rewards with other dynamics."""
 
     def with_rows(self, rows: str) -> Pomdp:
         """The same model whose rows are written in this way."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """
         Writes a model file: .json, or .pomdp and .pomdpx where they can say it.
         """
@@ -71,7 +71,7 @@ class Pomdp:
     def to_json(self) -> str:
         """The text of the model file."""
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Pomdp: ...
 
@@ -165,13 +165,13 @@ class ContinuousPomdp:
     def transition(self) -> Any:
         """[A][S][S], or None where it is unknown."""
 
-    def with_transition(self, transition: object) -> ContinuousPomdp:
+    def with_transition(self, transition: object | None) -> ContinuousPomdp:
         """The same sensors and rewards with other dynamics."""
 
     def with_rows(self, rows: str) -> ContinuousPomdp:
         """The same model whose rows are written in this way."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """
         Writes a model file: .json, or .pomdp and .pomdpx where they can say it.
         """
@@ -179,7 +179,7 @@ class ContinuousPomdp:
     def to_json(self) -> str:
         """The text of the model file."""
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> ContinuousPomdp: ...
 
@@ -200,7 +200,7 @@ class ContinuousPomdp:
     def _repr_html_(self) -> Any: ...
 
 def model_from_json(text: str) -> Pomdp | ContinuousPomdp:
-    """A model from the text of a model file."""
+    """A model from the text of a .json model file."""
 
 def _any_model(model: object | None) -> Pomdp | ContinuousPomdp: ...
 
@@ -309,7 +309,7 @@ class Log:
 
     def __repr__(self) -> str: ...
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """Writes a log file: CSV; .gz and .zst are compressed."""
 
     def _save_for(self, arg0: str, arg1: object, /) -> None: ...
@@ -319,7 +319,7 @@ class Log:
 
     def _repr_html_(self) -> Any: ...
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Log: ...
 
@@ -335,7 +335,7 @@ def _log_from_columns(arg0: object, arg1: _Columns, /) -> Log | None: ...
 
 def _log_from_files(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], arg3: bool, /) -> Log: ...
 
-def simulate(model: object | None, policy: object = 'belief', *, steps: int, runs: int = 1, seed: int = 1, iota: float | None = None, filter: object | None = None, reward: bool = True, state: bool = True) -> Log:
+def simulate(model: object | None, policy: object | None = 'belief', *, steps: int, runs: int = 1, seed: int = 1, iota: float | None = None, filter: object | None = None, reward: bool = True, state: bool = True) -> Log:
     """
     Lets a policy act in a model: `runs` runs of `steps` steps. `policy` is a name (belief,
     uniform, round-robin, …), a Plan or the path of one; `iota` the smallest probability of
@@ -398,7 +398,8 @@ class BatchEnvironment:
 class Estimate:
     """
     Transition probabilities learned from rows, with what is needed to trust them or not.
-    Can be used wherever a model can.
+    Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not made is
+    None.
     """
 
     @property
@@ -407,48 +408,49 @@ class Estimate:
 
     @property
     def standard_error(self) -> Any:
-        """[A][S][S], NaN where unknown; None without error bars."""
+        """NaN where unknown; empty: too few data for error bars."""
 
     @property
     def lower(self) -> Any:
-        """[A][S][S]: confidence limits."""
+        """Confidence limits, inside [0,1]; same size."""
 
     @property
     def upper(self) -> Any:
-        """[A][S][S]: confidence limits."""
+        """The upper ones."""
 
     @property
     def draws(self) -> Any:
         """
-        [draw][A][S][S] from the posterior, where the estimator draws; else None.
+        [draw][A][S][S]: transition models drawn from the posterior, so that what is computed from T
+        can have error bars, too. Empty: the estimator has none.
         """
 
     @property
     def visits(self) -> Any:
-        """
-        [A][S]: estimated number of times that the action was taken in the state.
-        """
+        """[A][S]: estimated number of pairs that started in (a,s)."""
 
     @property
     def clipped(self) -> Any:
-        """[A][S]: negative mass that moments set to 0, as a share."""
+        """[A][S]: negative mass set to 0, as a share of |mass|."""
 
     @property
     def reward(self) -> Any:
         """
-        [A][S]: mean rewards, where the log brought what the model lacks; else None.
+        [A][S]: mean rewards, where the model had none and the log brought some, with standard
+        errors (NaN: the log does not tell). Empty: not estimated.
         """
 
     @property
-    def reward_standard_error(self) -> Any: ...
+    def reward_standard_error(self) -> Any:
+        """[A][S]."""
 
     @property
     def alpha(self) -> Any:
-        """[A]: smallest singular value of each action's sensor."""
+        """[A]: σ_S(Z_a), what the sensors tell the states apart by."""
 
     @property
     def pairs(self) -> Any:
-        """[A]: pairs of rows that showed a transition of the action."""
+        """[A]: pairs of rows that showed a transition of a."""
 
     @property
     def determined(self) -> Any:
@@ -460,63 +462,69 @@ class Estimate:
 
     @property
     def row_region(self) -> Any:
-        """
-        lower, upper, factor, l1 that hold for all entries of any one row; None: not made.
-        """
+        """Holds all entries of a row, for any single row."""
 
     @property
     def joint_region(self) -> Any:
-        """The same for all entries of all determined rows at once."""
+        """Holds all entries of all determined rows."""
 
     @property
     def model(self) -> Pomdp | ContinuousPomdp:
         """The model with the estimated dynamics."""
 
     @property
-    def estimator(self) -> str: ...
+    def estimator(self) -> str:
+        """Its name in the table of estimators."""
 
     @property
     def confidence(self) -> float:
-        """Level of each interval."""
+        """Level of each single interval."""
 
     @property
-    def error_bars(self) -> str: ...
+    def error_bars(self) -> str:
+        """Asymptotic, block- or parametric-bootstrap."""
 
     @property
-    def warnings(self) -> list[str]: ...
+    def warnings(self) -> list[str]:
+        """What people should know of it."""
 
     @property
     def rows(self) -> int:
-        """Rows read."""
+        """Log rows read."""
 
     @property
-    def runs(self) -> int: ...
+    def runs(self) -> int:
+        """Runs of the log."""
 
     @property
     def missing(self) -> int:
         """Rows without observation."""
 
     @property
-    def log_likelihood(self) -> float | None: ...
+    def log_likelihood(self) -> float | None:
+        """Of all rows; likelihood estimators only."""
 
     @property
     def fit_p_value(self) -> float | None:
-        """Does the log fit the sensors?"""
+        """Of the test that the log fits the sensors."""
 
     @property
-    def effective_rows(self) -> float | None: ...
+    def effective_rows(self) -> float | None:
+        """By the weights; with forgetting only."""
 
     @property
-    def labelled_rows(self) -> float | None: ...
+    def labelled_rows(self) -> float | None:
+        """Behind sensors that were uncertain."""
 
     @property
-    def structure(self) -> str: ...
+    def structure(self) -> str:
+        """What was known of T beforehand; empty: nothing."""
 
     @property
     def passes(self) -> int:
-        """Over the rows."""
+        """Passes over the rows, those for error bars included."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """Writes a model file with the estimate in it, as `oas estimate` does."""
 
     def to_json(self) -> str:
@@ -532,7 +540,7 @@ class Estimate:
 
     def _repr_html_(self) -> Any: ...
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Estimate: ...
 
@@ -593,39 +601,42 @@ class _Evidence:
     @staticmethod
     def _from_state(arg: tuple[Any, ...], /) -> _Evidence: ...
 
-def _beliefs(arg0: object, arg1: Sequence[str], arg2: dict[str, Any], /) -> dict[str, Any]: ...
+def _beliefs(model: object | None, paths: Sequence[str], settings: dict[str, Any]) -> dict[str, Any]: ...
 
 class Plan:
     """A policy with bounds on what it earns; see `oas.plan`."""
 
     @property
-    def model(self) -> Pomdp: ...
+    def model(self) -> Pomdp:
+        """The one it was made for, with a transition model."""
 
     @property
     def gain_lower(self) -> float:
-        """
-        The policy earns at least this per step, at the level of the certificate.
-        """
+        """Earned per step at least, see Certificate; never above gain_upper."""
 
     @property
     def gain_upper(self) -> float:
-        """No policy of the class earns more per step: proved."""
+        """Of every policy: proved, see RviResult, point_based.hpp."""
 
     @property
-    def iota(self) -> float: ...
+    def iota(self) -> float:
+        """Least probability of every action."""
 
     @property
-    def iterations(self) -> int: ...
+    def iterations(self) -> int:
+        """Of the solver."""
 
     @property
-    def message(self) -> str: ...
+    def message(self) -> str:
+        """How the solver ended."""
 
     @property
-    def warnings(self) -> list[str]: ...
+    def warnings(self) -> list[str]:
+        """What whoever made the plan has to say about the model."""
 
     @property
     def grid_resolution(self) -> int:
-        """0: the plan has no grid."""
+        """Of the grid under the bias; 0: it has none."""
 
     @property
     def alpha(self) -> Any:
@@ -635,13 +646,13 @@ class Plan:
     def bias(self) -> Any:
         """Values at the points of the belief grid, or None."""
 
-    def greedy(self, belief: object) -> int:
+    def greedy(self, belief: object | None) -> int:
         """The best action at a belief."""
 
-    def policy(self, seed: object = 1) -> PlanPolicy:
+    def policy(self, seed: object | None = 1) -> PlanPolicy:
         """The plan as an agent with `act` and `observe`."""
 
-    def save(self, path: object) -> None:
+    def save(self, path: object | None) -> None:
         """Writes a plan file (.json)."""
 
     def plot(self, ax: object | None = None) -> Any:
@@ -658,7 +669,7 @@ class Plan:
 
     def __repr__(self) -> str: ...
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object | None) -> bool: ...
 
     def __copy__(self) -> Plan: ...
 
@@ -694,7 +705,7 @@ class PlanPolicy:
     def belief(self) -> Any:
         """[S]"""
 
-def _load(path: object) -> Any: ...
+def _load(path: object | None) -> Any: ...
 
 def agents() -> dict[str, Any]:
     """The agents of the library: name and summary."""
@@ -710,7 +721,7 @@ class Agent:
     goes on to the bit (`episodes` begin anew).
     """
 
-    def __init__(self, name: str, model: object | None, seed: object = 1, replication: int = 0, **settings: Any) -> None: ...
+    def __init__(self, name: str, model: object, seed: int = 1, replication: int = 0, **settings: object) -> None: ...
 
     def act(self) -> tuple[Any, ...]:
         """The next action and the probability with which it was chosen."""
@@ -786,7 +797,7 @@ _RUN_HEADER: str = ...
 
 def _command(arg0: Sequence[str], arg1: str, /) -> str: ...
 
-def _study_unit(arg0: str, arg1: str, arg2: bool, arg3: int, /) -> bytes: ...
+def _study_unit(arg0: str, arg1: str, arg2: bool, arg3: int, arg4: dict[str, Any], /) -> bytes: ...
 
 class _StudyFarm:
     def __init__(self, arg0: str, arg1: bool, arg2: str, /) -> None: ...
@@ -799,6 +810,13 @@ class _StudyFarm:
 
     @property
     def _total(self) -> int: ...
+
+    @property
+    def _guests(self) -> list[str]: ...
+
+    def _run(self, arg0: dict[str, Any], arg1: int, arg2: int, /) -> tuple[Any, ...]: ...
+
+    def _close(self) -> None: ...
 
     def _pending(self) -> list[int]: ...
 

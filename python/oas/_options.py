@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._checks import no_option
 from ._errors import Error, InvalidArgument
 from ._rows import is_path
 
@@ -69,7 +70,7 @@ class Files:
     def given(self, value: Any, name: str) -> str:
         """The path of a model, an estimate or a plan; saves what is in memory."""
         if is_path(value):
-            return str(os.fspath(value))
+            return no_option(str(os.fspath(value)))
         if not hasattr(value, "save"):
             raise InvalidArgument(
                 f"{name} is a {type(value).__name__}; it must be a model, an estimate, a plan, "
@@ -95,4 +96,4 @@ def temporary_files() -> Iterator[Files]:
             raise type(error)(_OPTION.sub(lambda m: m[1].replace("-", "_"), message)) from None
 
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")  # what is a keyword here
+_OPTION = re.compile(r"(?<![\w/-])--([a-z][a-z-]*)")  # what is a keyword here

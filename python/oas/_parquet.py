@@ -42,6 +42,8 @@ def _parquet_errors(paths: list[str]) -> Iterator[None]:
 
     try:
         yield
+    except FileNotFoundError as error:  # says the path, and nothing of what is wrong
+        raise InvalidArgument(f"{', '.join(paths)}: No such file or directory") from error
     except (OSError, pyarrow.ArrowException) as error:
         if isinstance(error, Error):
             raise

@@ -11,7 +11,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from . import _oas
+from ._checks import no_option
 from ._columns import columns_text, table_columns
 from ._errors import InvalidArgument, ParseError
 from ._parquet import is_parquet, parquet_tables, write_parquet
@@ -24,12 +27,21 @@ LOG_SETTINGS = (
 )  # fmt: skip
 
 
+_SIMPLE = (bool, int, float, np.generic, Mapping)
+
 #: What only matters where rows are text.
 TEXT_SETTINGS = ("separator", "missing", "decimal_comma")
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by the names they have elsewhere: `from_` is `from`, a word of Python."""
+    for name, value in settings.items():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            if not (one is None or is_path(one) or isinstance(one, _SIMPLE)):
+                raise InvalidArgument(
+                    f"{name} is {value!r}, a {type(value).__name__}; it must be a number, a text, "
+                    "True or False, or a list of them"
+                )
     return {name.rstrip("_"): value for name, value in settings.items()}
 
 
@@ -41,9 +53,9 @@ def is_path(value: Any) -> bool:
 def paths_of(source: Any) -> list[str] | None:
     """The paths that a source is made of; None when it is something else."""
     if is_path(source):
-        return [os.fspath(source)]
+        return [no_option(os.fspath(source))]
     if isinstance(source, (list, tuple)) and source and all(is_path(part) for part in source):
-        return [os.fspath(part) for part in source]
+        return [no_option(os.fspath(part)) for part in source]
     return None
 
 

@@ -265,7 +265,10 @@ class PomdpVectorEnv(VectorEnv[NDArray[np.int64], NDArray[np.int64], NDArray[Any
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """One step of every copy."""
         batch = self._copies.running
-        given = np.ascontiguousarray(actions)
+        try:
+            given = np.ascontiguousarray(actions)
+        except ValueError as error:
+            raise InvalidArgument(f"actions are no array: {error}") from None
         if given.dtype != np.int64:
             if given.dtype.kind not in "iu":
                 raise InvalidArgument(f"actions are {given.dtype}; they must be whole numbers")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Mapping
 from typing import Any
 
+from . import _oas
+from ._checks import path
 from ._command import _run
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument
+from ._guests import guests
 from ._options import words_of
 from ._result import Result
 from .plot import study as plot
@@ -37,26 +42,67 @@ def _file_of(study: str) -> str:
     )
 
 
-def run(file: str | os.PathLike[str], output: str | os.PathLike[str], **settings: Any) -> str:
+def run(
+    file: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    shard: str | None = None,
+    estimators: Mapping[str, Any] | None = None,
+) -> str:
     """Runs a study file, or goes on with one that was stopped; results are in the folder `output`.
-    Settings are the options of `oas study run`: `quick`, …. Returns what it has to say."""
-    words = [os.fspath(file), "-o", os.fspath(output), *words_of(settings)]
-    return _run(["study", "run"], words)
+
+    `quick`: the small version. `shard="2/8"`: only the second of eight parts. Names with a colon in
+    a list `estimators` of the file are functions in Python: "module:function" is imported, unless
+    `estimators` has a function of that name. It is given the rows so far, a dict of arrays
+    `action`, `observation` and `propensity`, and the model without its transition where it has a
+    parameter `model`, and returns T, [A][S][S]. Functions are called one at a time; what one
+    raises makes its task fail, and the others go on. Returns what it has to say.
+    """
+    part, parts = _shard(shard)
+    folder = path("output", output)
+    farm = _oas._StudyFarm(_file_of(path("file", file)), bool(quick), folder)
+    try:
+        functions = guests(farm._guests, estimators)
+        total = farm._total
+        finished, before, failed, remain, failure = farm._run(functions, part, parts)
+    finally:
+        farm._close()
+    if failed:
+        raise Error(f"{failed} tasks failed; the first: {failure}")
+    if remain:
+        raise Error(
+            f"stopped; {total - remain} of {total} tasks are stored in {folder}, and the same call "
+            "goes on from there"
+        )
+    return (
+        f"{folder}: {finished} tasks finished, {before} were there before, {failed} failed, "
+        f"{remain} remain\n"
+    )
+
+
+def _shard(shard: str | None) -> tuple[int, int]:
+    if shard is None:
+        return 1, 1
+    found = re.fullmatch(r"(\d{1,7})/(\d{1,7})", str(shard))
+    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= 1_000_000:
+        raise InvalidArgument(f"shard is {shard!r}; it is written 'I/N', 1 <= I <= N: part I of N")
+    return int(found[1]), int(found[2])
 
 
 def report(folder: str | os.PathLike[str], **settings: Any) -> str:
     """Writes tables, figures and one page of stored results. Returns what it has to say."""
-    return _run(["study", "report"], [os.fspath(folder), *words_of(settings)])
+    return _run(["study", "report"], [path("folder", folder), *words_of(settings)])
 
 
 def repair(folder: str | os.PathLike[str], **settings: Any) -> Result:
     """Keeps what is whole of damaged results and computes the rest again; settings are the options
     of `oas study repair`."""
-    words = [os.fspath(folder), "--json", *words_of(settings)]
+    words = [path("folder", folder), "--json", *words_of(settings)]
     return Result.of(json.loads(_run(["study", "repair"], words)))
 
 
 def replay(folder: str | os.PathLike[str], task: int | str) -> str:
     """Runs one task again and compares its rows with those that are stored, to the byte; an
     `oas.Error` where they differ. Returns what it has to say."""
-    return _run(["study", "replay"], [os.fspath(folder), str(task)])
+    return _run(["study", "replay"], [path("folder", folder), str(task)])

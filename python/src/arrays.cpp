@@ -55,4 +55,18 @@ void require_shape(const Table& table, const Shape& shape, const std::string& wh
               meaning, shown(shape));
 }
 
+void require_finite(const Table& table, const std::string& what) {
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    if (std::isfinite(table.values[i])) continue;
+    std::string place;
+    std::size_t rest = i;
+    for (std::size_t k = table.shape.size(); k > 0; --k) {
+      place = fmt::format("[{}]{}", rest % table.shape[k - 1], place);
+      rest /= table.shape[k - 1];
+    }
+    throw InvalidArgument(
+        fmt::format("{}{} is {}; it must be finite", what, place, table.values[i]));
+  }
+}
+
 }  // namespace oas::python

@@ -38,6 +38,9 @@ void complete_rows(Table& table);
 void require_shape(const Table& table, const Shape& shape, const std::string& what,
                    const char* meaning);
 
+/// Throws InvalidArgument "`what`[0][1] is nan; it must be finite".
+void require_finite(const Table& table, const std::string& what);
+
 /// A read-only array that shows numbers which `owner` keeps.
 template <class Number>
 [[nodiscard]] nb::object view(std::span<const Number> values, const Shape& shape,

@@ -68,29 +68,33 @@ Beliefs beliefs_of(const AnyModel& model, const std::vector<std::string>& paths,
 }  // namespace
 
 void bind_belief(nb::module_& m) {
-  m.def("_beliefs",
-        [](nb::handle given, const std::vector<std::string>& paths, const nb::dict& keywords) {
-          std::vector<Setting> settings = settings_of(keywords);
-          const LogOptions options = take_log_options(settings, true);
-          OAS_REQUIRE(settings.empty(), "{}: filters do not look at it",
-                      settings.empty() ? "" : settings.front().name);
-          AnyModel model = any_model(given);
-          if (!options.rows.empty()) model = with_rows(model, parse_rows(options.rows));
-          model = row_model(model, paths.at(0), options);
-          Beliefs found = run_for({"rows"}, [&](const RowsRead& progress) {
-            return beliefs_of(model, paths, options, progress);
-          });
-          const auto s = static_cast<std::size_t>(chain_of(model).num_states());
-          nb::dict result;
-          const std::size_t rows = found.probability.size();
-          result["belief"] = owned(std::move(found.belief), {rows, s});
-          result["smoothed"] = owned(std::move(found.smoothed), {rows, s});
-          result["probability"] = owned(std::move(found.probability), {rows});
-          result["last"] = owned(std::move(found.last), {found.names.size(), s});
-          result["runs"] = owned(std::move(found.runs), {rows});
-          result["run_names"] = found.names;
-          return result;
+  m.def(
+      "_beliefs",
+      [](nb::handle given, const std::vector<std::string>& paths, const nb::dict& keywords) {
+        LogOptions options;
+        SettingFields fields;
+        options.visit(fields);
+        options.visit_known_states(fields);
+        fields.apply(settings_of(keywords), "filter");
+        options.validate();
+        AnyModel model = any_model(given);
+        if (!options.rows.empty()) model = with_rows(model, parse_rows(options.rows));
+        model = row_model(model, paths.at(0), options);
+        Beliefs found = run_for({"rows"}, [&](const RowsRead& progress) {
+          return beliefs_of(model, paths, options, progress);
         });
+        const auto s = static_cast<std::size_t>(chain_of(model).num_states());
+        nb::dict result;
+        const std::size_t rows = found.probability.size();
+        result["belief"] = owned(std::move(found.belief), {rows, s});
+        result["smoothed"] = owned(std::move(found.smoothed), {rows, s});
+        result["probability"] = owned(std::move(found.probability), {rows});
+        result["last"] = owned(std::move(found.last), {found.names.size(), s});
+        result["runs"] = owned(std::move(found.runs), {rows});
+        result["run_names"] = found.names;
+        return result;
+      },
+      nb::arg("model").none(), nb::arg("paths"), nb::arg("settings"));
 }
 
 }  // namespace oas::python

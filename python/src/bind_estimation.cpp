@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "docs.hpp"
 #include "log.hpp"
 #include "models.hpp"
 #include "oas/core/contracts.hpp"
@@ -108,32 +109,29 @@ void define_tables(nb::class_<Estimate>& estimate) {
           },
           "[A][S][S]")
       .def_prop_ro("standard_error", entry_table(&Result::standard_error),
-                   "[A][S][S], NaN where unknown; None without error bars.")
-      .def_prop_ro("lower", entry_table(&Result::lower), "[A][S][S]: confidence limits.")
-      .def_prop_ro("upper", entry_table(&Result::upper), "[A][S][S]: confidence limits.")
-      .def_prop_ro("draws", entry_table(&Result::draws),
-                   "[draw][A][S][S] from the posterior, where the estimator draws; else None.")
-      .def_prop_ro("visits", row_table(&Result::visits),
-                   "[A][S]: estimated number of times that the action was taken in the state.")
-      .def_prop_ro("clipped", row_table(&Result::clipped),
-                   "[A][S]: negative mass that moments set to 0, as a share.")
-      .def_prop_ro("reward", row_table(&Result::reward),
-                   "[A][S]: mean rewards, where the log brought what the model lacks; else None.")
-      .def_prop_ro("reward_standard_error", row_table(&Result::reward_standard_error))
+                   docs::TransitionEstimate::standard_error)
+      .def_prop_ro("lower", entry_table(&Result::lower), docs::TransitionEstimate::lower)
+      .def_prop_ro("upper", entry_table(&Result::upper), docs::TransitionEstimate::upper)
+      .def_prop_ro("draws", entry_table(&Result::draws), docs::TransitionEstimate::draws)
+      .def_prop_ro("visits", row_table(&Result::visits), docs::TransitionEstimate::visits)
+      .def_prop_ro("clipped", row_table(&Result::clipped), docs::TransitionEstimate::clipped)
+      .def_prop_ro("reward", row_table(&Result::reward), docs::TransitionEstimate::reward)
+      .def_prop_ro("reward_standard_error", row_table(&Result::reward_standard_error),
+                   docs::TransitionEstimate::reward_standard_error)
       .def_prop_ro(
           "alpha",
           [](nb::handle self) {
             const Estimate& of = nb::cast<const Estimate&>(self);
             return table_view(self, of.result.alpha, {of.result.alpha.size()});
           },
-          "[A]: smallest singular value of each action's sensor.")
+          docs::TransitionEstimate::alpha)
       .def_prop_ro(
           "pairs",
           [](nb::handle self) {
             const Result& of = nb::cast<const Estimate&>(self).result;
             return view(std::span(of.pairs), {of.pairs.size()}, self);
           },
-          "[A]: pairs of rows that showed a transition of the action.")
+          docs::TransitionEstimate::pairs)
       .def_prop_ro("determined", determined, "[A][S], bool: the log determines the row.")
       .def_prop_ro("flagged", flagged, "(action, state, reason) of rows that it does not.")
       .def_prop_ro(
@@ -141,13 +139,13 @@ void define_tables(nb::class_<Estimate>& estimate) {
           [](nb::handle self) {
             return region(self, nb::cast<const Estimate&>(self).result.row_region);
           },
-          "lower, upper, factor, l1 that hold for all entries of any one row; None: not made.")
+          docs::TransitionEstimate::row_region)
       .def_prop_ro(
           "joint_region",
           [](nb::handle self) {
             return region(self, nb::cast<const Estimate&>(self).result.joint_region);
           },
-          "The same for all entries of all determined rows at once.");
+          docs::TransitionEstimate::joint_region);
 }
 
 template <class Member>
@@ -158,26 +156,31 @@ auto field(Member member) {
 void define_fields(nb::class_<Estimate>& estimate) {
   using Result = TransitionEstimate;
   estimate.def_prop_ro("model", &Estimate::estimated, "The model with the estimated dynamics.")
-      .def_prop_ro("estimator", field(&Result::estimator))
-      .def_prop_ro("confidence", field(&Result::confidence), "Level of each interval.")
-      .def_prop_ro("error_bars", field(&Result::error_bars))
-      .def_prop_ro("warnings", field(&Result::warnings))
-      .def_prop_ro("rows", field(&Result::rows), "Rows read.")
-      .def_prop_ro("runs", field(&Result::runs))
-      .def_prop_ro("missing", field(&Result::missing), "Rows without observation.")
-      .def_prop_ro("log_likelihood", field(&Result::log_likelihood))
-      .def_prop_ro("fit_p_value", field(&Result::fit_p_value), "Does the log fit the sensors?")
-      .def_prop_ro("effective_rows", field(&Result::effective_rows))
-      .def_prop_ro("labelled_rows", field(&Result::labelled_rows))
-      .def_prop_ro("structure", field(&Result::structure))
-      .def_prop_ro("passes", field(&Result::passes), "Over the rows.");
+      .def_prop_ro("estimator", field(&Result::estimator), docs::TransitionEstimate::estimator)
+      .def_prop_ro("confidence", field(&Result::confidence), docs::TransitionEstimate::confidence)
+      .def_prop_ro("error_bars", field(&Result::error_bars), docs::TransitionEstimate::error_bars)
+      .def_prop_ro("warnings", field(&Result::warnings), docs::TransitionEstimate::warnings)
+      .def_prop_ro("rows", field(&Result::rows), docs::TransitionEstimate::rows)
+      .def_prop_ro("runs", field(&Result::runs), docs::TransitionEstimate::runs)
+      .def_prop_ro("missing", field(&Result::missing), docs::TransitionEstimate::missing)
+      .def_prop_ro("log_likelihood", field(&Result::log_likelihood),
+                   docs::TransitionEstimate::log_likelihood)
+      .def_prop_ro("fit_p_value", field(&Result::fit_p_value),
+                   docs::TransitionEstimate::fit_p_value)
+      .def_prop_ro("effective_rows", field(&Result::effective_rows),
+                   docs::TransitionEstimate::effective_rows)
+      .def_prop_ro("labelled_rows", field(&Result::labelled_rows),
+                   docs::TransitionEstimate::labelled_rows)
+      .def_prop_ro("structure", field(&Result::structure), docs::TransitionEstimate::structure)
+      .def_prop_ro("passes", field(&Result::passes), docs::TransitionEstimate::passes);
 }
 
 void define_manners(nb::class_<Estimate>& estimate) {
   estimate
       .def(
           "save", [](const Estimate& self, nb::handle path) { save(self, path_of(path)); },
-          nb::arg("path"), "Writes a model file with the estimate in it, as `oas estimate` does.")
+          nb::arg("path").none(),
+          "Writes a model file with the estimate in it, as `oas estimate` does.")
       .def("to_json", estimate_text, "The text of that file.")
       .def(
           "plot",
@@ -202,7 +205,7 @@ void define_manners(nb::class_<Estimate>& estimate) {
             return nb::isinstance<Estimate>(other) &&
                    estimate_text(self) == estimate_text(nb::cast<const Estimate&>(other));
           },
-          nb::arg("other"))
+          nb::arg("other").none())
       .def("__copy__", [](const Estimate& self) { return self; })
       .def(
           "__deepcopy__", [](const Estimate& self, nb::handle) { return self; }, nb::arg("memo"))
@@ -262,7 +265,9 @@ void bind_estimation(nb::module_& m) {
   auto estimate = nb::class_<Estimate>(
       m, "Estimate",
       "Transition probabilities learned from rows, with what is needed to trust them or not.\n"
-      "Can be used wherever a model can.");
+      "Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not made "
+      "is\n"
+      "None.");
   define_tables(estimate);
   define_fields(estimate);
   define_manners(estimate);

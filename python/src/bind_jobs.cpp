@@ -245,10 +245,9 @@ void bind_jobs(nb::module_& m) {
         const auto a = static_cast<std::size_t>(truth.num_actions());
         Table table = table_of(found, whose);
         require_shape(table, {a, s, s}, whose, "[A][S][S]");
-        check_row_stochastic(table.values, truth.num_states(), whose);
         return transition_error(truth.transition(),
                                 TransitionModel(truth.num_states(), truth.num_actions(),
-                                                std::move(table.values)))
+                                                std::move(table.values), whose))
             .frobenius;
       },
       nb::arg("truth"), nb::arg("found"), nb::arg("whose"));

@@ -252,15 +252,18 @@ void bind_learning(nb::module_& m) {
       "goes on to the bit (`episodes` begin anew).")
       .def(
           "__init__",
-          [](NamedAgent* self, const std::string& name, nb::handle model, nb::handle seed,
-             std::uint32_t replication, nb::kwargs settings) {
+          [](NamedAgent* self, nb::handle name, nb::handle model, nb::handle seed,
+             nb::handle replication, nb::kwargs settings) {
             const Pomdp known = finite_model(model);
-            const Making making{name, settings_of(settings), seed_of(seed), replication};
+            const Making making{text_of(name, "name"), settings_of(settings), seed_of(seed),
+                                small_number_of(replication, "replication")};
             new (self) NamedAgent(  // one that knows the dynamics plans now
                 run_for({"plans"}, [&](const RowsRead&) { return NamedAgent(known, making); }));
           },
-          nb::arg("name"), nb::arg("model").none(), nb::arg("seed") = 1, nb::arg("replication") = 0,
-          nb::arg("settings"))
+          nb::arg("name").none(), nb::arg("model").none(), nb::arg("seed").none() = 1,
+          nb::arg("replication").none() = 0, nb::arg("settings"),
+          nb::sig("def __init__(self, name: str, model: object, seed: int = 1, "
+                  "replication: int = 0, **settings: object) -> None"))
       .def("act", &NamedAgent::act, "The next action and the probability with which it was chosen.")
       .def("observe", &NamedAgent::observe, nb::arg("observation").none(),
            "What was read: a name, an index, or None where nothing was.")

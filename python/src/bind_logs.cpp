@@ -291,7 +291,7 @@ void bind_logs(nb::module_& m) {
             const std::string file = path_of(path);
             run_work({"rows"}, [&](const RowsRead&) { self.write(file); });
           },
-          nb::arg("path"), "Writes a log file: CSV; .gz and .zst are compressed.")
+          nb::arg("path").none(), "Writes a log file: CSV; .gz and .zst are compressed.")
       .def("_save_for",
            [](const Log& self, const std::string& path, nb::handle model) {
              const Log relabelled = self.labelled_by(any_model(model));
@@ -310,7 +310,7 @@ void bind_logs(nb::module_& m) {
           [](const Log& self, nb::handle other) {
             return nb::isinstance<Log>(other) && self.block == nb::cast<const Log&>(other).block;
           },
-          nb::arg("other"))
+          nb::arg("other").none())
       .def("__copy__", [](const Log& self) { return self; })
       .def(
           "__deepcopy__", [](const Log& self, nb::handle) { return self; }, nb::arg("memo"))

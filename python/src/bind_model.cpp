@@ -15,6 +15,7 @@
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
+#include "settings.hpp"
 
 namespace oas::python {
 
@@ -42,19 +43,31 @@ struct Sizes {
   std::size_t observations = 0;
 };
 
+nb::list listed(nb::handle given, const char* kind) {
+  try {
+    return nb::list(given);
+  } catch (const nb::python_error&) {  // an array without dimensions
+    throw InvalidArgument(
+        fmt::format("{}s is {}; it must be a list of names", kind, nb::repr(given).c_str()));
+  }
+}
+
 // Labels from names, a number of them, or nothing.
 Labels labels_of(nb::handle given, std::size_t size, const char* kind) {
   const int count = static_cast<int>(size);
   if (given.is_none()) return {count, kind};
   if (nb::isinstance<nb::int_>(given)) {
-    OAS_REQUIRE(nb::cast<long>(given) == count, "{}s is {}, but the tables are for {}", kind,
-                nb::cast<long>(given), count);
+    long named = 0;
+    OAS_REQUIRE(nb::try_cast(given, named) && named == count,
+                "{}s is {}, but the tables are for {}", kind, nb::repr(given).c_str(), count);
     return {count, kind};
   }
-  OAS_REQUIRE(!nb::isinstance<nb::str>(given), "{}s is the text {}; it must be a list of names",
-              kind, nb::repr(given).c_str());
+  const bool names_in_order = PySequence_Check(given.ptr()) != 0 && PyBytes_Check(given.ptr()) == 0;
+  OAS_REQUIRE(!nb::isinstance<nb::str>(given) && names_in_order && !nb::isinstance<nb::dict>(given),
+              "{}s is {}, a {}; it must be a list of names", kind, nb::repr(given).c_str(),
+              nb::type_name(given.type()).c_str());
   Names names;
-  for (nb::handle name : nb::list(given)) {
+  for (nb::handle name : listed(given, kind)) {
     OAS_REQUIRE(nb::isinstance<nb::str>(name), "{}s[{}] is {}; a name must be a str", kind,
                 names.size(), nb::repr(name).c_str());
     names.push_back(nb::cast<std::string>(name));
@@ -76,7 +89,7 @@ std::size_t number_of_actions(const GivenParts& given) {
   OAS_REQUIRE(!given.actions.is_none(),
               "observation is one table for all actions, and nothing says how many there are: "
               "give transition, reward or actions");
-  if (!nb::isinstance<nb::int_>(given.actions)) return nb::len(given.actions);
+  if (!nb::isinstance<nb::int_>(given.actions)) return nb::len(listed(given.actions, "action"));
   int actions = 0;
   constexpr int kMostActions = 1'000'000;
   OAS_REQUIRE(nb::try_cast(given.actions, actions) && actions > 0 && actions <= kMostActions,
@@ -109,6 +122,7 @@ std::vector<double> checked(nb::handle given, const Shape& shape, const char* wh
                             const char* meaning) {
   Table table = table_of(given, what);
   require_shape(table, shape, what, meaning);
+  require_finite(table, what);
   return std::move(table.values);
 }
 
@@ -248,16 +262,20 @@ void define_common(Class& model) {
                                 probabilities(transition, {size(self.num_actions()), s, s},
                                               "transition", "[A][S][S]")));
           },
-          nb::arg("transition"), "The same sensors and rewards with other dynamics.")
+          nb::arg("transition").none(), "The same sensors and rewards with other dynamics.")
       .def(
           "with_rows",
-          [](const Model& self, const std::string& rows) {
-            return self.with_rows(parse_rows(rows));
+          [](const Model& self, nb::handle rows) {
+            return self.with_rows(parse_rows(text_of(rows, "rows")));
           },
-          nb::arg("rows"), "The same model whose rows are written in this way.")
+          nb::arg("rows").none(),
+          nb::sig(std::is_same_v<Model, Pomdp>
+                      ? "def with_rows(self, rows: str) -> Pomdp"
+                      : "def with_rows(self, rows: str) -> ContinuousPomdp"),
+          "The same model whose rows are written in this way.")
       .def(
           "save", [](const Model& self, nb::handle path) { save_model(self, path); },
-          nb::arg("path"),
+          nb::arg("path").none(),
           "Writes a model file: .json, or .pomdp and .pomdpx where they can say it.")
       .def(
           "to_json", [](const Model& self) { return model_text(self); },
@@ -267,7 +285,7 @@ void define_common(Class& model) {
           [](const Model& self, nb::handle other) {
             return nb::isinstance<Model>(other) && self == nb::cast<const Model&>(other);
           },
-          nb::arg("other"))
+          nb::arg("other").none())
       .def("__copy__", [](const Model& self) { return self; })
       .def(
           "__deepcopy__", [](const Model& self, nb::handle) { return self; }, nb::arg("memo"))
@@ -344,28 +362,41 @@ void define_tables(nb::class_<Pomdp>& model) {
       });
 }
 
+Pomdp model_of(const Keywords& given) {
+  OAS_REQUIRE(!given["observation"].is_none(),
+              "observation is missing: the sensors, [A][S][O], or [S][O] for all actions");
+  PomdpParts parts =
+      parts_of({given["observation"], given["transition"], given["reward"],
+                given["observation_reward"], given["transition_reward"], given["first_observation"],
+                given["start"], given["states"], given["actions"], given["observations"]});
+  const auto text = [&](const char* name, const char* otherwise) {
+    const nb::object value = given[name];
+    return value.is_none() ? std::string(otherwise) : text_of(value, name);
+  };
+  parts.timing = parse_timing(text("timing", "before"));
+  parts.rows = parse_rows(text("rows", "action-first"));
+  const nb::object discount = given["discount"];
+  if (!discount.is_none()) parts.discount = number_of(discount, "discount");
+  return Pomdp(std::move(parts));
+}
+
 void define_constructor(nb::class_<Pomdp>& model) {
   model.def(
       "__init__",
-      [](Pomdp* self, nb::object observation, nb::object transition, nb::object reward,
-         nb::object observation_reward, nb::object transition_reward, const std::string& timing,
-         const std::string& rows, nb::object states, nb::object actions, nb::object observations,
-         nb::object start, nb::object first_observation, std::optional<double> discount) {
-        PomdpParts parts =
-            parts_of({observation, transition, reward, observation_reward, transition_reward,
-                      first_observation, start, states, actions, observations});
-        parts.timing = parse_timing(timing);
-        parts.rows = parse_rows(rows);
-        parts.discount = discount;
-        new (self) Pomdp(std::move(parts));
+      [](Pomdp* self, const nb::args& positional, const nb::kwargs& given) {
+        new (self)
+            Pomdp(model_of(Keywords("Pomdp", positional, given,
+                                    {"observation", "transition", "reward", "observation_reward",
+                                     "transition_reward", "timing", "rows", "states", "actions",
+                                     "observations", "start", "first_observation", "discount"})));
       },
-      nb::kw_only(), nb::arg("observation"), nb::arg("transition") = nb::none(),
-      nb::arg("reward") = nb::none(), nb::arg("observation_reward") = nb::none(),
-      nb::arg("transition_reward") = nb::none(), nb::arg("timing") = "before",
-      nb::arg("rows") = "action-first", nb::arg("states") = nb::none(),
-      nb::arg("actions") = nb::none(), nb::arg("observations") = nb::none(),
-      nb::arg("start") = nb::none(), nb::arg("first_observation") = nb::none(),
-      nb::arg("discount") = nb::none());
+      nb::sig("def __init__(self, *, observation: object, transition: object | None = None, "
+              "reward: object | None = None, observation_reward: object | None = None, "
+              "transition_reward: object | None = None, timing: str = 'before', "
+              "rows: str = 'action-first', states: object | None = None, "
+              "actions: object | None = None, observations: object | None = None, "
+              "start: object | None = None, first_observation: object | None = None, "
+              "discount: float | None = None) -> None"));
 }
 
 }  // namespace
@@ -400,8 +431,14 @@ void bind_model(nb::module_& m) {
         return nb::module_::import_("oas._html").attr("model_html")(self);
       });
   m.def(
-      "model_from_json", [](const std::string& text) { return parse_model_text(text, "model"); },
-      nb::arg("text"), "A model from the text of a model file.");
+      "model_from_json",
+      [](const std::string& text) {
+        const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+        OAS_REQUIRE(first < text.size() && text[first] == '{',
+                    "model: no text of a .json model file: it does not begin with {{");
+        return parse_model_text(text, "model");
+      },
+      nb::arg("text"), "A model from the text of a .json model file.");
   m.def("_any_model", any_model, nb::arg("model").none());
 }
 

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "docs.hpp"
 #include "models.hpp"
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
@@ -72,18 +73,21 @@ class ActingPlan {
 std::string plan_text(const Plan& plan) { return dump_json(plan_to_json(plan)); }
 
 void define_plan(nb::class_<Plan>& plan) {
-  plan.def_prop_ro("model", [](const Plan& self) { return self.model; })
+  plan.def_prop_ro(
+          "model", [](const Plan& self) { return self.model; }, docs::Plan::model)
       .def_prop_ro(
-          "gain_lower", [](const Plan& self) { return self.gain_lower; },
-          "The policy earns at least this per step, at the level of the certificate.")
+          "gain_lower", [](const Plan& self) { return self.gain_lower; }, docs::Plan::gain_lower)
       .def_prop_ro(
-          "gain_upper", [](const Plan& self) { return self.gain_upper; },
-          "No policy of the class earns more per step: proved.")
-      .def_prop_ro("iota", [](const Plan& self) { return self.iota; })
-      .def_prop_ro("iterations", [](const Plan& self) { return self.iterations; })
-      .def_prop_ro("message", [](const Plan& self) { return self.message; })
-      .def_prop_ro("warnings", [](const Plan& self) { return self.warnings; })
-      .def_prop_ro("grid_resolution", &Plan::grid_resolution, "0: the plan has no grid.")
+          "gain_upper", [](const Plan& self) { return self.gain_upper; }, docs::Plan::gain_upper)
+      .def_prop_ro(
+          "iota", [](const Plan& self) { return self.iota; }, docs::Plan::iota)
+      .def_prop_ro(
+          "iterations", [](const Plan& self) { return self.iterations; }, docs::Plan::iterations)
+      .def_prop_ro(
+          "message", [](const Plan& self) { return self.message; }, docs::Plan::message)
+      .def_prop_ro(
+          "warnings", [](const Plan& self) { return self.warnings; }, docs::Plan::warnings)
+      .def_prop_ro("grid_resolution", &Plan::grid_resolution, docs::Plan::grid_resolution)
       .def_prop_ro(
           "alpha",
           [](nb::handle self) -> nb::object {
@@ -111,14 +115,14 @@ void define_plan(nb::class_<Plan>& plan) {
             check_simplex(table.values, "belief");
             return LookAhead(self).greedy(table.values);
           },
-          nb::arg("belief"), "The best action at a belief.")
+          nb::arg("belief").none(), "The best action at a belief.")
       .def(
           "policy",
           [](const Plan& self, nb::handle seed) { return ActingPlan(self, seed_of(seed)); },
-          nb::arg("seed") = 1, "The plan as an agent with `act` and `observe`.")
+          nb::arg("seed").none() = 1, "The plan as an agent with `act` and `observe`.")
       .def(
           "save", [](const Plan& self, nb::handle path) { write_plan(path_of(path), self); },
-          nb::arg("path"), "Writes a plan file (.json).")
+          nb::arg("path").none(), "Writes a plan file (.json).")
       .def(
           "plot",
           [](nb::handle self, nb::handle ax) {
@@ -142,7 +146,7 @@ void define_plan(nb::class_<Plan>& plan) {
           [](const Plan& self, nb::handle other) {
             return nb::isinstance<Plan>(other) && self == nb::cast<const Plan&>(other);
           },
-          nb::arg("other"))
+          nb::arg("other").none())
       .def("__copy__", [](const Plan& self) { return self; })
       .def(
           "__deepcopy__", [](const Plan& self, nb::handle) { return self; }, nb::arg("memo"))
@@ -184,7 +188,7 @@ void bind_planning(nb::module_& m) {
           "__deepcopy__", [](const ActingPlan& self, nb::handle) { return self; }, nb::arg("memo"))
       .def_prop_ro(
           "belief", [](const ActingPlan& self) { return owned(self.belief()); }, "[S]");
-  m.def("_load", load, nb::arg("path"));
+  m.def("_load", load, nb::arg("path").none());
 }
 
 }  // namespace oas::python

@@ -2,9 +2,12 @@
 #include <nanobind/stl/string.h>
 
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "bindings.hpp"
 #include "models.hpp"
+#include "oas/core/contracts.hpp"
 #include "oas/core/rng.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
@@ -13,9 +16,25 @@ namespace oas::python {
 
 namespace {
 
+// What the options are called here.
+constexpr std::pair<const char*, const char*> kNames[] = {{"num_states", "states"},
+                                                          {"num_actions", "actions"},
+                                                          {"num_observations", "observations"},
+                                                          {"min_transition", "epsilon"},
+                                                          {"min_alpha", "alpha"}};
+
 Pomdp drawn_pomdp(const RandomPomdpOptions& options, std::uint64_t seed) {
   Rng rng({seed, 0, Role::problem});
-  return random_pomdp(options, rng).model;
+  try {
+    return random_pomdp(options, rng).model;
+  } catch (const InvalidArgument& error) {
+    std::string message = error.what();
+    for (const auto& [theirs, ours] : kNames) {
+      const std::size_t at = message.find(theirs);
+      if (at != std::string::npos) message.replace(at, std::string_view(theirs).size(), ours);
+    }
+    throw InvalidArgument(message);
+  }
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ void bind_simulation(nb::module_& m) {
         options.state = state;
         return simulate(any_model(model), options);
       },
-      nb::arg("model").none(), nb::arg("policy") = "belief", nb::kw_only(), nb::arg("steps"),
+      nb::arg("model").none(), nb::arg("policy").none() = "belief", nb::kw_only(), nb::arg("steps"),
       nb::arg("runs") = 1, nb::arg("seed") = 1, nb::arg("iota") = nb::none(),
       nb::arg("filter") = nb::none(), nb::arg("reward") = true, nb::arg("state") = true,
       "Lets a policy act in a model: `runs` runs of `steps` steps. `policy` is a name (belief,\n"

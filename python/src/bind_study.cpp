@@ -8,9 +8,11 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "bindings.hpp"
 #include "command.hpp"
+#include "guests.hpp"
 #include "models.hpp"
 #include "oas/core/bytes.hpp"
 #include "oas/core/interruption.hpp"
@@ -18,6 +20,7 @@
 #include "oas/study/kinds.hpp"
 #include "oas/study/report.hpp"
 #include "oas/study/result_store.hpp"
+#include "oas/study/run_study.hpp"
 #include "work.hpp"
 
 namespace oas::python {
@@ -93,13 +96,12 @@ std::shared_ptr<SharedValues> values_of(const std::string& study) {
 }
 
 // One unit of a study whose text is given; a failure is a result.
-std::string run_unit(const std::string& text, const std::string& file, bool quick,
-                     std::int64_t number) {
-  const Study study = parse_study(text, file, quick);
+std::string run_unit(const Study& study, std::int64_t number, const GuestEstimators& guests) {
   const Unit unit = study.unit(number);
   const Task& task = study.tasks[unit.task];
   TaskContext context;
   context.shared = values_of(study.hash());
+  context.guests = guests;
   UnitResult result;
   result.number = number;
   const double start = clock_seconds();
@@ -124,11 +126,30 @@ class StudyFarm {
     session_.version = version();
   }
 
-  [[nodiscard]] const Study& study() const { return store_.study(); }
+  [[nodiscard]] const Study& study() const { return store().study(); }
+
+  // Others may write to the folder from now on.
+  void close() { store_.reset(); }
+
+  // All units of a part here, on all threads.
+  StudyRun run(const GuestEstimators& guests, int part, int parts) {
+    StudyRunOptions options;
+    options.guests = guests;
+    options.parallelism = threads();
+    if (parts > 1) options.units = units_of_part(study(), part, parts);
+    return run_for({"tasks", study().num_units()}, [&](const RowsRead& progress) {
+      options.stop = [flag = current_stop_flag()] { return flag != nullptr && flag->load(); };
+      options.progress = [&](const StudyProgress&) { progress(1); };
+      StudyRun result = run_study(store(), options);
+      static_cast<void>(write_csv(store()));
+      check_interrupted();
+      return result;
+    });
+  }
 
   // Units that are not there yet, longest first.
   [[nodiscard]] std::vector<std::int64_t> pending() const {
-    const std::vector<std::int64_t> there = store_.finished();
+    const std::vector<std::int64_t> there = store().finished();
     std::vector<double> costs;
     for (const Task& task : study().tasks) costs.push_back(find_task_kind(task.kind).cost(task));
     std::vector<std::int64_t> units;
@@ -144,37 +165,56 @@ class StudyFarm {
   // Stores a unit, and the session of which it is; returns why it failed, else nothing.
   std::string record(std::string_view bytes, const std::string& machine, int threads) {
     const UnitResult result = loaded_unit(bytes);
-    store_.record(result);
+    store().record(result);
     session_.machine = machine;
     session_.threads = threads;
     session_.seconds = clock_seconds() - start_;
     session_.units += result.failed ? 0 : 1;
-    store_.record(session_);
+    store().record(session_);
     if (!result.failed) return "";
     const Unit unit = study().unit(result.number);
     return fmt::format("task {} ({}, replication {}): {}", result.number,
                        study().tasks[unit.task].name, unit.replication, result.message);
   }
 
-  [[nodiscard]] std::vector<std::string> write() const { return write_csv(store_); }
+  [[nodiscard]] std::vector<std::string> write() const { return write_csv(store()); }
 
  private:
-  ResultStore store_;
+  [[nodiscard]] const ResultStore& store() const {
+    OAS_REQUIRE(store_.has_value(), "the results are closed");
+    return *store_;
+  }
+  [[nodiscard]] ResultStore& store() {
+    OAS_REQUIRE(store_.has_value(), "the results are closed");
+    return *store_;
+  }
+
+  std::optional<ResultStore> store_;
   Session session_;
   double start_ = clock_seconds();
 };
 
 void bind_farm(nb::module_& m) {
-  m.def("_study_unit",
-        [](const std::string& text, const std::string& file, bool quick, std::int64_t number) {
-          return bytes_of(run_for(
-              {"units"}, [&](const RowsRead&) { return run_unit(text, file, quick, number); }));
-        });
+  m.def("_study_unit", [](const std::string& text, const std::string& file, bool quick,
+                          std::int64_t number, const nb::dict& functions) {
+    const Study study = parse_study(text, file, quick);
+    const GuestEstimators guests = guests_of(functions);
+    return bytes_of(
+        run_for({"units"}, [&](const RowsRead&) { return run_unit(study, number, guests); }));
+  });
   nb::class_<StudyFarm>(m, "_StudyFarm")
       .def(nb::init<const std::string&, bool, const std::string&>())
       .def_prop_ro("_name", [](const StudyFarm& self) { return self.study().name; })
       .def_prop_ro("_text", [](const StudyFarm& self) { return self.study().source; })
       .def_prop_ro("_total", [](const StudyFarm& self) { return self.study().num_units(); })
+      .def_prop_ro("_guests", [](const StudyFarm& self) { return guest_names(self.study()); })
+      .def("_run",
+           [](StudyFarm& self, const nb::dict& functions, int part, int parts) {
+             const StudyRun run = self.run(guests_of(functions), part, parts);
+             return nb::make_tuple(run.finished, run.skipped, run.failed, run.remaining,
+                                   run.first_failure);
+           })
+      .def("_close", &StudyFarm::close)
       .def("_pending", &StudyFarm::pending)
       .def("_record",
            [](StudyFarm& self, const nb::bytes& result, const std::string& machine, int threads) {

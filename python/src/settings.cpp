@@ -33,12 +33,54 @@ std::vector<Setting> settings_of(nb::handle keywords) {
   return settings;
 }
 
+std::string text_of(nb::handle value, const std::string& what) {
+  OAS_REQUIRE(nb::isinstance<nb::str>(value), "{} is {}, a {}; it must be a text", what,
+              nb::repr(value).c_str(), nb::type_name(value.type()).c_str());
+  return nb::cast<std::string>(value);
+}
+
+double number_of(nb::handle value, const std::string& what) {
+  double number = 0.0;
+  const bool fine = !nb::isinstance<nb::bool_>(value) && nb::try_cast(value, number);
+  OAS_REQUIRE(fine, "{} is {}, a {}; it must be a number", what, nb::repr(value).c_str(),
+              nb::type_name(value.type()).c_str());
+  return number;
+}
+
+std::uint32_t small_number_of(nb::handle value, const std::string& what) {
+  std::uint32_t number = 0;
+  const bool fine = !nb::isinstance<nb::bool_>(value) && nb::try_cast(value, number);
+  OAS_REQUIRE(fine, "{} is {}; it must be a whole number from 0 to 2^32 - 1", what,
+              nb::repr(value).c_str());
+  return number;
+}
+
+Keywords::Keywords(const char* callee, const nb::args& positional, nb::kwargs given,
+                   std::initializer_list<const char*> known)
+    : given_(std::move(given)) {
+  OAS_REQUIRE(positional.size() == 0, "{} takes keywords only: {}=…, …; they are {}", callee,
+              *known.begin(), fmt::join(known, ", "));
+  for (const auto [name, value] : given_) {
+    const auto text = nb::cast<std::string>(name);
+    OAS_REQUIRE(std::ranges::find(known, text) != known.end(), "{} has no argument '{}'; it has {}",
+                callee, text, fmt::join(known, ", "));
+  }
+}
+
+nb::object Keywords::operator[](const char* name) const {
+  return given_.contains(name) ? nb::object(given_[name]) : nb::none();
+}
+
 std::uint64_t seed_of(nb::handle value) {
   const bool whole = !nb::isinstance<nb::bool_>(value) && PyIndex_Check(value.ptr()) != 0;
   OAS_REQUIRE(whole, "seed is {}, a {}; it must be a whole number", nb::repr(value).c_str(),
               nb::type_name(value.type()).c_str());
   const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
-  if (!number.is_valid()) throw nb::python_error();
+  if (!number.is_valid()) {  // as of an array of many
+    PyErr_Clear();
+    throw InvalidArgument(
+        fmt::format("seed is {}; it must be a whole number", nb::repr(value).c_str()));
+  }
   const unsigned long long seed = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();

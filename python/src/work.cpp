@@ -60,7 +60,7 @@ class WatchedWork {
       const nb::gil_scoped_release released;
       worker.join();
     }
-    bar_.close();
+    in_python([this] { bar_.close(); });
     if (signal_) throw std::move(*signal_);
     if (failure_) std::rethrow_exception(failure_);
   }
@@ -87,8 +87,19 @@ class WatchedWork {
         signal_.emplace();  // takes the exception
         stop_ = true;
       } else if (looks >= kFirstDrawn && looks % 4 == 0) {
-        bar_.show(done_);
+        in_python([this] { bar_.show(done_); });
       }
+    }
+  }
+
+  // What Python raises meanwhile, as when Ctrl-C comes while it draws, must wait for the worker.
+  template <class Call>
+  void in_python(const Call& call) {
+    try {
+      call();
+    } catch (nb::python_error& raised) {
+      stop_ = true;
+      if (!signal_) signal_.emplace(std::move(raised));
     }
   }
 

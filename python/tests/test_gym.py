@@ -48,6 +48,20 @@ def test_check_env_has_nothing_to_say(name):
         env.close()
 
 
+@pytest.mark.parametrize("rows", ["before", "after", "reading-first"])
+@pytest.mark.parametrize("name", sorted(oas.problems()))
+def test_check_env_has_nothing_to_say_in_any_timing(name, rows):
+    model = oas.problem(name)
+    tables = ("observation", "transition", "reward", "observation_reward", "start")
+    known = {table: getattr(model, table) for table in tables}
+    if rows == "reading-first":
+        known.update(rows=rows, first_observation=model.observation[0])
+    made = oas.Pomdp(**known, timing="before" if rows == "before" else "after")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(oas.gym.make(made).unwrapped, skip_render_check=True)
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_odd_models_pass_check_env(name):
     with warnings.catch_warnings():

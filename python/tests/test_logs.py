@@ -180,7 +180,7 @@ ROW = {"action": [0, 1, 2], "observation": [0, 1, 2]}
         ({"observation": np.array([b"x", [1], {}], dtype=object)}, "neither number nor text"),
         ({"propensity": [0.5, 0, 0.5]}, r"'propensity', row 1: 0 is not in \(0, 1\]"),
         ({"propensity": [0.5, 1.5, 0.5]}, "'propensity', row 1"),
-        ({"propensity": ["a", "b", "c"]}, "'propensity', row 0: a is no number"),
+        ({"propensity": ["a", "b", "c"]}, "'propensity', row 0: 'a' is no number"),
         ({"reward": [0, np.inf, 0]}, "'reward', row 1"),
         ({"run": ["a", None, "b"]}, "'run', row 1"),
         ({"state": ["new", "old", "new"]}, "'state', row 1: .*'old'"),

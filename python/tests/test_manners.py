@@ -1,12 +1,16 @@
 import contextlib
 import copy
+import fcntl
 import inspect
 import multiprocessing
 import os
 import pickle
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import textwrap
 import threading
 import time
@@ -263,6 +267,51 @@ def test_a_forked_process_ends():
 def test_no_progress_bar_without_a_terminal(capfd):
     oas.simulate(MODEL, steps=3_000_000)
     assert capfd.readouterr().err == ""
+
+
+ENDLESS = """
+    import oas, os, signal, threading, time
+    from tqdm.auto import tqdm
+    model = oas.problem("pest-control")
+    log = oas.simulate(model, steps=20_000)
+    def stop():
+        while not tqdm._instances:
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=stop).start()
+    try:
+        oas.estimate(model, log, "gibbs", draws=1_000_000)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+def test_a_terminal_sees_a_progress_bar():
+    pytest.importorskip("tqdm")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))  # rows, columns
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(ENDLESS)], stdout=theirs, stderr=theirs
+    ) as child:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal whose other end is closed
+            while part := os.read(ours, 1000):
+                shown += part
+        os.close(ours)
+        assert child.wait(timeout=60) == 0
+    assert b" rows" in shown
+    assert shown.rstrip().endswith(b"stopped")
+
+
+def test_a_notebook_sees_a_progress_bar():
+    pytest.importorskip("tqdm")
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(textwrap.dedent(ENDLESS))])
+    nbclient.NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
+    said = "".join(str(output) for output in notebook.cells[0].outputs)
+    assert " rows" in said and "stopped" in said
 
 
 def test_memory_does_not_grow():

@@ -50,6 +50,47 @@ def test_docstrings_say_what_the_options_of_the_command_say(root):
         assert path.read_text(encoding="utf-8") == text, f"run {place}"
 
 
+def test_docstrings_of_results_are_the_comments_of_the_headers(root):
+    module, _ = tool(root, "make_docs")
+    for header, name, held in (
+        ("estimation/transition_estimate.hpp", "TransitionEstimate", oas.Estimate),
+        ("planning/plan.hpp", "Plan", oas.Plan),
+    ):
+        said = module.comments((root / "src" / "oas" / header).read_text("utf-8"))
+        ours = {
+            member: text for (owner, member), text in said.items()
+            if owner == name and isinstance(getattr(held, member, None), property)
+        }  # fmt: skip
+        assert len(ours) > 6
+        for member, text in ours.items():
+            if member not in ("flagged", "transition"):  # other types than in C++
+                assert getattr(held, member).__doc__ == text, member
+
+
+def test_comments_are_read_as_they_stand(root):
+    module, _ = tool(root, "make_docs")
+    header = """
+/// Two lines
+/// about it.
+struct Thing {
+  explicit Thing(int);
+  std::vector<double> table;  ///< [a][s']: null where
+                              ///< nothing is known
+  int silent = 0;
+  /// Cost: none.
+  [[nodiscard]] int size() const { return 0; }
+};
+struct Other;
+"""
+    assert module.comments(header) == {
+        ("Thing", "self"): "Two lines about it.",
+        ("Thing", "table"): "[A][S]: None where nothing is known.",
+        ("Thing", "size"): "Cost: none.",
+    }
+    made = module.constants([header])
+    assert made.count("inline constexpr") == 3 and "docs::Thing {" in made
+
+
 def test_all_that_is_public_has_a_docstring():
     for name in oas.__all__:
         thing = getattr(oas, name)

@@ -36,7 +36,7 @@ class Usage(CliCase):
     def test_numbers(self):
         for iota in ("0.6", "-0.1", "nan"):
             self.bad("simulate", "pest-control", "--iota", iota, "--steps", 5, "-o", "x.csv",
-                     says=["minimum action probability"])
+                     says=["iota", "smallest probability of every action"])
         for target in ("0", "-1", "inf"):
             self.bad("check", "pest-control", "--target-error", target,
                      says=[f"--target-error is {target};"])

@@ -244,9 +244,9 @@ TEST(PolicyErrors, FloorOutOfRangeOrNotUsed) {
   for (const char* name : {"belief", "memoryless"}) {
     PolicyOptions options = named(name);
     options.min_action_probability = 0.6;
-    EXPECT_THAT(starting(model, options),
-                ThrowsMessage<InvalidArgument>(StrEq("the minimum action probability is 0.6; it "
-                                                     "must lie in [0, 1/2]")));
+    EXPECT_THAT(starting(model, options), ThrowsMessage<InvalidArgument>(StrEq(
+                                              "iota, the smallest probability of every action, "
+                                              "is 0.6; it must lie in [0, 1/2]")));
     options.min_action_probability = -0.1;
     EXPECT_THAT(starting(model, options), ThrowsMessage<InvalidArgument>(HasSubstr("-0.1")));
   }

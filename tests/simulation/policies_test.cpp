@@ -234,9 +234,11 @@ TEST(Floor, LiesBetweenZeroAndOneOverA) {
   EXPECT_NO_THROW(check_floor(1.0 / 3.0, 3));
   for (const double floor : {-0.01, 0.34, std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT([&] { check_floor(floor, 3); },
-                ThrowsMessage<InvalidArgument>(HasSubstr(fmt::format(
-                    "the minimum action probability is {}; it must lie in [0, 1/3]", floor))));
+    EXPECT_THAT(
+        [&] { check_floor(floor, 3); },
+        ThrowsMessage<InvalidArgument>(HasSubstr(fmt::format(
+            "iota, the smallest probability of every action, is {}; it must lie in [0, 1/3]",
+            floor))));
   }
 }
 

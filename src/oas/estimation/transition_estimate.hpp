@@ -44,13 +44,13 @@ struct TransitionEstimate {
   EstimateStatus status = EstimateStatus::not_run;
   TransitionModel transition;
 
-  double confidence = 0.95;            ///< level of each single interval
-  std::vector<double> standard_error;  ///< NaN where unknown; empty: too few data for error bars
-  std::vector<double> lower;           ///< confidence limits, inside [0,1]; same size
-  std::vector<double> upper;
+  double confidence = 0.95;               ///< level of each single interval
+  std::vector<double> standard_error;     ///< NaN where unknown; empty: too few data for error bars
+  std::vector<double> lower;              ///< confidence limits, inside [0,1]; same size
+  std::vector<double> upper;              ///< the upper ones
   ConfidenceRegion row_region;            ///< holds all entries of a row, for any single row
   ConfidenceRegion joint_region;          ///< holds all entries of all determined rows
-  std::string error_bars = "asymptotic";  ///< or block-bootstrap, parametric-bootstrap
+  std::string error_bars = "asymptotic";  ///< asymptotic, block- or parametric-bootstrap
   int resamples = 0;                      ///< of a bootstrap
   int num_batches = 0;  ///< batches (or particles) behind the error bars; 0: from the likelihood
 
@@ -58,37 +58,37 @@ struct TransitionEstimate {
   /// can have error bars, too. Empty: the estimator has none.
   std::vector<double> draws;
 
-  std::vector<std::int64_t> pairs;  ///< [a]: pairs that showed a transition of a
-  std::vector<double> alpha;        ///< [a]: σ_S(Z_a)
+  std::vector<std::int64_t> pairs;  ///< [a]: pairs of rows that showed a transition of a
+  std::vector<double> alpha;        ///< [a]: σ_S(Z_a), what the sensors tell the states apart by
   std::vector<double> visits;       ///< [a][s]: estimated number of pairs that started in (a,s)
   std::vector<double> clipped;      ///< [a][s]: negative mass set to 0, as a share of |mass|
   std::vector<FlaggedRow> flagged;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;  ///< what people should know of it
 
-  std::int64_t rows = 0;  ///< log rows read
-  std::int64_t runs = 0;
+  std::int64_t rows = 0;     ///< log rows read
+  std::int64_t runs = 0;     ///< runs of the log
   std::int64_t missing = 0;  ///< rows without observation
 
   std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
-  std::optional<double> fit_p_value;     ///< does the log fit the sensors; see SensorFit
-  std::optional<double> effective_rows;  ///< n_eff of the weights; with forgetting only
+  std::optional<double> fit_p_value;     ///< of the test that the log fits the sensors
+  std::optional<double> effective_rows;  ///< by the weights; with forgetting only
   /// [s]: the law of the first state of runs that started in an unknown one, learned with T; empty:
   /// there were none, or the estimator does not look at starts.
   std::vector<double> unknown_start;
   /// Where the sensors were uncertain: their joint maximum with T, and the labelled rows.
   std::optional<ObservationModel> sensors;
-  std::optional<double> labelled_rows;
+  std::optional<double> labelled_rows;  ///< behind sensors that were uncertain
   /// [a][s]: mean rewards, where the model had none and the log brought some, with standard errors
   /// (NaN: the log does not tell). Empty: not estimated.
   std::vector<double> reward;
-  std::vector<double> reward_standard_error;
+  std::vector<double> reward_standard_error;  ///< [a][s]
   /// [draw][a][s]: mean rewards drawn with each of `draws`. Empty: there are none of either.
   std::vector<double> reward_draws;
   /// [block][a][s][o]: where a finite model was made of uncertain densities, the sensors under
   /// which each of so many equal blocks of `draws` was drawn. Empty: all under the model's.
   std::vector<double> sensor_draws;
   std::string structure;  ///< what was known of T beforehand; empty: nothing
-  int passes = 0;         ///< over the rows, those for error bars included
+  int passes = 0;         ///< passes over the rows, those for error bars included
 
   /// One line: estimator, pairs, status.
   [[nodiscard]] std::string brief() const;

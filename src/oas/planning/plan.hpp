@@ -121,13 +121,13 @@ using PlanBias = std::variant<GridBias, VectorBias, HorizonPolicy>;
 struct Plan {
   explicit Plan(Pomdp of_model) : model(std::move(of_model)) {}
 
-  Pomdp model;  ///< with a transition model
-  double iota = 0.0;
-  double gain_lower = 0.0;  ///< see Certificate; never above gain_upper
-  double gain_upper = 0.0;  ///< proved, see RviResult::largest_increment and point_based.hpp
+  Pomdp model;              ///< the one it was made for, with a transition model
+  double iota = 0.0;        ///< least probability of every action
+  double gain_lower = 0.0;  ///< earned per step at least, see Certificate; never above gain_upper
+  double gain_upper = 0.0;  ///< of every policy: proved, see RviResult, point_based.hpp
   SolveStatus status = SolveStatus::not_run;
-  std::string message;
-  int iterations = 0;
+  std::string message;  ///< how the solver ended
+  int iterations = 0;   ///< of the solver
   double residual = 0.0;
   PlanBias bias;
   Certificate certificate;

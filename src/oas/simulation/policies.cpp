@@ -6,7 +6,8 @@ namespace oas {
 
 void check_floor(double floor, int num_actions) {
   OAS_REQUIRE(std::isfinite(floor) && floor >= 0.0 && floor * num_actions <= 1.0 + 1e-12,
-              "the minimum action probability is {}; it must lie in [0, 1/{}]", floor, num_actions);
+              "iota, the smallest probability of every action, is {}; it must lie in [0, 1/{}]",
+              floor, num_actions);
 }
 
 MemorylessPolicy::MemorylessPolicy(const Pomdp& model, const TransitionModel& own, double floor)

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/jobs/data_needed.hpp"
 #include "oas/problems/random_pomdp.hpp"
@@ -71,7 +70,7 @@ EfficiencyTask read_efficiency(const Task& task) {
   read.iota = floor_setting(settings, num_actions);
   if (read.reacts) read.policy.min_action_probability = read.iota;
   read.estimators = settings.list("estimators", {"oas", "oas-overlap", "oas-ml"});
-  for (const std::string& name : read.estimators) static_cast<void>(find_estimator(name));
+  for (const std::string& name : read.estimators) check_estimator(name);
   const std::int64_t steps = settings.integer("steps", 1'000'000);
   OAS_REQUIRE(steps >= 4096 && steps <= 1'000'000'000, "steps is {}; 4096 to 1e9", steps);
   const std::int64_t logs = settings.integer("logs", 6);
@@ -108,9 +107,9 @@ std::vector<double> errors_on_log(const Task& task, const EfficiencyTask& read,
   EvidenceOptions settings;
   settings.actions_ignore_observations = !read.reacts;
   settings.stream = {task.seed, stream, Role::estimation};
-  std::vector<Evidence> estimators;
+  std::vector<TaskEstimator> estimators;
   for (const std::string& name : read.estimators) {
-    estimators.push_back(make_evidence(name, instance.model, settings));
+    estimators.emplace_back(name, instance.model, settings, context.guests);
   }
   ClosedLoop loop(instance.model, read.policy, task.seed, stream);
   Trajectory block;
@@ -118,12 +117,12 @@ std::vector<double> errors_on_log(const Task& task, const EfficiencyTask& read,
     context.check();
     block.clear();
     loop.advance(std::min(kAtOnce, read.steps - done), block);
-    for (Evidence& estimator : estimators) estimator.add(block);
+    for (TaskEstimator& estimator : estimators) estimator.add(block);
   }
   std::vector<double> errors;
-  for (const Evidence& estimator : estimators) {
+  for (const TaskEstimator& estimator : estimators) {
     context.check();
-    const TransitionEstimate estimate = estimator.estimate(EstimateOptions::bare());
+    const TransitionEstimate estimate = estimator.estimate();
     errors.push_back(transition_error(instance.model.transition(), estimate.transition).frobenius);
   }
   return errors;

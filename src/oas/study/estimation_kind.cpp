@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
-#include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/study/detail/task_kinds.hpp"
@@ -51,7 +50,7 @@ EstimationTask read_estimation(const Task& task) {
               "policy_model is '{}'; it must be wrong or true", believes);
   read.wrong_model = believes == "wrong";
   read.estimators = settings.list("estimators", {"oas"});
-  for (const std::string& name : read.estimators) static_cast<void>(find_estimator(name));
+  for (const std::string& name : read.estimators) check_estimator(name);
   read.pairs = PairCheckpoints::from(settings);
   return read;
 }
@@ -92,9 +91,9 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
   EvidenceOptions settings;
   settings.actions_ignore_observations = !read.reacts;
   settings.stream = {task.seed, replication, Role::estimation};
-  std::vector<Evidence> estimators;
+  std::vector<TaskEstimator> estimators;
   for (const std::string& name : read.estimators) {
-    estimators.push_back(make_evidence(name, model, settings));
+    estimators.emplace_back(name, model, settings, context.guests);
   }
   ClosedLoop loop(model, read.policy, task.seed, replication);
   const ResultRow common =
@@ -108,12 +107,12 @@ ResultRows run_estimation(const Task& task, std::uint32_t replication, const Tas
       block.clear();
       loop.advance(static_cast<std::size_t>(std::min<std::int64_t>(kBlockSteps, 2 * pairs - steps)),
                    block);
-      for (Evidence& estimator : estimators) estimator.add(block);
+      for (TaskEstimator& estimator : estimators) estimator.add(block);
       steps += static_cast<std::int64_t>(block.size());
     }
     for (std::size_t i = 0; i < estimators.size(); ++i) {
       context.check();
-      const TransitionEstimate estimate = estimators[i].estimate(EstimateOptions::bare());
+      const TransitionEstimate estimate = estimators[i].estimate();
       const TransitionError error = transition_error(model.transition(), estimate.transition);
       ResultRow row = common;
       row.insert(row.end(), {read.estimators[i], pairs, steps, error.frobenius, error.largest_l1,

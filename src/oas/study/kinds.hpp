@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oas/jobs/oracle_cache.hpp"
+#include "oas/study/guest_estimators.hpp"
 #include "oas/study/result_table.hpp"
 #include "oas/study/shared_values.hpp"
 #include "oas/study/study.hpp"
@@ -27,6 +28,7 @@ struct TaskContext {
   std::shared_ptr<SharedValues> shared = std::make_shared<SharedValues>();
   /// Oracles of earlier runs.
   OracleCache oracles;
+  GuestEstimators guests;  ///< that tasks may name
 
   void check() const {
     if (stop && stop()) throw StopRequested{};

@@ -158,6 +158,7 @@ class StudyRunner {
     session_.version = version();
     context_.stop = [this] { return stopping(); };
     context_.oracles = options_.oracles;
+    context_.guests = options_.guests;
     TaskFarm farm;  // each thread takes the next unit when it is free: they differ much in length
     farm.tasks = pending_;
     farm.here = [this](std::int64_t number) { run_here(number); };

@@ -8,6 +8,7 @@
 
 #include "oas/core/parallel.hpp"
 #include "oas/jobs/oracle_cache.hpp"
+#include "oas/study/guest_estimators.hpp"
 #include "oas/study/result_store.hpp"
 #include "oas/study/study.hpp"
 
@@ -28,6 +29,7 @@ struct StudyRunOptions {
   std::function<bool()> stop;
   /// Only these units, where given.
   std::optional<std::vector<std::int64_t>> units;
+  GuestEstimators guests;  ///< that tasks may name; of rank 0 only
   /// Told after each unit, one call at a time.
   std::function<void(const StudyProgress&)> progress;
 };

@@ -31,6 +31,14 @@ int key_parts(std::string_view line) {
   return parts;
 }
 
+// A name, or two with a colon between: "module:function".
+bool is_reference(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon == std::string_view::npos
+             ? is_name(text)
+             : is_name(text.substr(0, colon)) && is_name(text.substr(colon + 1));
+}
+
 }  // namespace
 
 bool is_name(std::string_view text) {
@@ -131,7 +139,7 @@ std::vector<std::string> TomlFields::list_of(const toml::node& node, std::string
   std::vector<std::string> items;
   if (!node.is_array()) fail(&node, fmt::format("{} must be a list of names", key));
   for (const toml::node& item : *node.as_array()) {
-    if (!item.is_string() || !is_name(item.as_string()->get())) {
+    if (!item.is_string() || !is_reference(item.as_string()->get())) {
       fail(&item, fmt::format("{} must be a list of names", key));
     }
     items.push_back(item.as_string()->get());
