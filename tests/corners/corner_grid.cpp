@@ -53,6 +53,29 @@ Pomdp with_unreachable_state() {
   return Pomdp(std::move(parts));
 }
 
+// Three states, two actions with these sensors each.
+Pomdp with_sensors(int observations, std::vector<double> one, const std::vector<double>& other) {
+  PomdpParts parts = random({3, 2, observations}).parts();
+  one.insert(one.end(), other.begin(), other.end());
+  parts.sensors = ObservationModel(3, 2, observations, std::move(one));
+  return Pomdp(std::move(parts));
+}
+
+// State 1 leads where state 0 does and action 1 is action 0.
+Pomdp with_equal_rows() {
+  PomdpParts parts = random({3, 2, 4}).parts();
+  const std::vector<double> rows = {0.5, 0.3, 0.2, 0.5, 0.3, 0.2, 0.1, 0.2, 0.7};
+  std::vector<double> both = rows;
+  both.insert(both.end(), rows.begin(), rows.end());
+  parts.transition = TransitionModel(3, 2, std::move(both));
+  const auto one =
+      std::vector<double>(parts.sensors.values().begin(), parts.sensors.values().begin() + 12);
+  std::vector<double> sensors = one;
+  sensors.insert(sensors.end(), one.begin(), one.end());
+  parts.sensors = ObservationModel(3, 2, 4, std::move(sensors));
+  return Pomdp(std::move(parts));
+}
+
 Pomdp in_timing(const Pomdp& model, Timing timing) {
   PomdpParts parts = model.parts();
   parts.timing = timing;
@@ -70,6 +93,16 @@ std::vector<Corner> all_corners() {
   models.emplace_back("many-zeros", random({4, 3, 5}, 0.7));
   models.emplace_back("least-entries", with_least_entries());
   models.emplace_back("unreachable", with_unreachable_state());
+  models.emplace_back("equal-rows", with_equal_rows());
+  models.emplace_back("renaming",
+                      with_sensors(3, {0, 0, 1, 1, 0, 0, 0, 1, 0}, {0, 1, 0, 0, 0, 1, 1, 0, 0}));
+  models.emplace_back("nearly-singular",
+                      with_sensors(3, {0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.45, 0.451, 0.099},
+                                   {0.7, 0.2, 0.1, 0.1, 0.7, 0.2, 0.2, 0.1, 0.7}));
+  models.emplace_back(
+      "readings-that-never-come",
+      with_sensors(5, {0.8, 0.1, 0.1, 0, 0, 0.1, 0.8, 0.1, 0, 0, 0.1, 0.1, 0.8, 0, 0},
+                   {0, 0.8, 0.2, 0, 0, 0, 0.2, 0.8, 0, 0, 0, 0.5, 0.5, 0, 0}));
   models.emplace_back("huge-rewards", with_rewards({1e99, -1e99, 0.0, 1e99}));
   models.emplace_back("tiny-rewards", with_rewards({1e-300, 0.0, -1e-300, 5e-324}));
   models.emplace_back("equal-rewards", with_rewards({-7.0, -7.0, -7.0, -7.0}));

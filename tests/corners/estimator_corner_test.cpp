@@ -85,6 +85,26 @@ TEST_P(EstimatorCorner, NumbersAreNumbers) {
   EXPECT_GE(taken, 4) << "some estimators take any model";
 }
 
+// Fleets: many runs of one row, or of a few, some of which start nobody knows where.
+TEST_P(EstimatorCorner, ShortRunsToo) {
+  const Pomdp& model = GetParam().model;
+  for (const std::size_t length : {1UL, 2UL, 5UL}) {
+    for (const EstimatorInfo& info : estimators()) {
+      SCOPED_TRACE(std::string(info.name) + ", runs of " + std::to_string(length));
+      try {
+        Evidence evidence = make_evidence(info.name, model, quick_settings(info));
+        for (std::uint64_t run = 0; run < 30; ++run) {
+          evidence.start_run(run % 3 == 2 ? RunStart::unknown() : RunStart());
+          evidence.add(test::play_uniformly(model, length, 0.1, run));
+        }
+        expect_sound(evidence.estimate(), model);
+      } catch (const InvalidArgument& error) {
+        EXPECT_GT(std::string(error.what()).size(), 20U) << error.what();
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Grid, EstimatorCorner, testing::ValuesIn(test::corners()),
                          test::corner_name);
 

@@ -216,6 +216,40 @@ TEST(Gibbs, FlagsWhatTheLogDoesNotTell) {
   EXPECT_THAT(flagged, testing::IsSupersetOf({1, 2, 3, 4, 5}));
 }
 
+// Blind sensors, one observation, nothing seen: the posterior is the prior. Draws of it are
+// independent of each other, so that no patience is needed.
+TEST(Gibbs, DrawsFromThePriorWhereNoReadingTells) {
+  const Pomdp blind = test::small_model_seen_by({0.5, 0.3, 0.2, 0.5, 0.3, 0.2, 0.5, 0.3, 0.2});
+  const Pomdp unread = test::small_model(3, Timing::after);
+  for (const Pomdp* model : {&blind, &unread}) {
+    std::vector<Trajectory> runs(1);
+    ClosedLoop(*model, {.name = "uniform"}, 3, 0).advance(400, runs[0]);
+    if (model == &unread) {
+      std::fill(runs[0].observations.begin(), runs[0].observations.end(), kMissing);
+    }
+    const TransitionEstimate found = gibbs(*model, runs, 4000);
+    EXPECT_EQ(found.passes, 6000);
+    ASSERT_EQ(found.flagged.size(), 6U);
+    EXPECT_EQ(found.flagged[0].reason, "no reading tells states apart: this is the prior");
+    // Dirichlet(1/3, 1/3, 1/3): a deviation of 1/3 for each entry.
+    for (const double mean : found.transition.values()) {
+      EXPECT_NEAR(mean, 1.0 / 3.0, 5.5 / 3.0 / std::sqrt(4000.0));
+    }
+  }
+}
+
+// Chains that disagree about which of two states is which would do so for ever.
+TEST(Gibbs, StopsWhereStatesCanBeSwapped) {
+  const Pomdp model = test::small_model_seen_by({0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.1, 0.8, 0.1});
+  std::vector<Trajectory> runs(1);
+  ClosedLoop(model, {.name = "uniform"}, 3, 0).advance(400, runs[0]);
+  const TransitionEstimate found = gibbs(model, runs, 400);
+  EXPECT_EQ(found.passes, 600);
+  ASSERT_EQ(found.flagged.size(), 6U);
+  EXPECT_THAT(found.flagged[0].reason, testing::HasSubstr("can be swapped"));
+  EXPECT_TRUE(found.flagged[0].settled);
+}
+
 TEST(Gibbs, NamesTheRowThatCannotHappen) {
   PomdpParts parts = make_problem("corner/perfect-sparse").parts();
   parts.start.assign(parts.start.size(), 0.0);

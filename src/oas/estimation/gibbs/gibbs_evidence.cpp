@@ -15,6 +15,7 @@
 #include "oas/estimation/gibbs/transition_prior.hpp"
 #include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/sensors/revealing.hpp"
+#include "oas/sensors/same_sensors.hpp"
 #include "oas/sensors/soft_features.hpp"
 
 namespace oas::detail {
@@ -76,6 +77,17 @@ bool is_poor(const PosteriorDraws& posterior, const TransitionPrior& prior, std:
   return false;
 }
 
+// Whether some reading speaks more for one state than for another.
+bool tells_states_apart(const TransitionLikelihood& rows) {
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    const std::span<const double> emission = rows.emission(row);
+    for (const double one : emission) {
+      if (one != emission.front()) return true;
+    }
+  }
+  return rows.num_states() == 1;
+}
+
 class GibbsBody final : public EvidenceBody {
  public:
   GibbsBody(const EstimatorInfo& info, std::shared_ptr<const AnyModel> model,
@@ -118,12 +130,14 @@ class GibbsBody final : public EvidenceBody {
     const auto* continuous = std::get_if<ContinuousPomdp>(model_.get());
     return continuous != nullptr ? continuous->chain() : std::get<Pomdp>(*model_);
   }
-  [[nodiscard]] std::vector<GibbsChain> draw(const TransitionPrior& prior,
+  [[nodiscard]] std::string why_untold(bool blind, const EstimateOptions& options) const;
+  [[nodiscard]] std::vector<GibbsChain> draw(const TransitionLikelihood& rows,
+                                             const TransitionPrior& prior, bool patient,
                                              const EstimateOptions& options) const;
   [[nodiscard]] EntryDraws draw_entries(const std::vector<GibbsChain>& chains,
                                         const TransitionPrior& prior) const;
   void flag_rows(const std::vector<GibbsChain>& chains, const TransitionPrior& prior,
-                 TransitionEstimate& estimate) const;
+                 const std::string& untold, TransitionEstimate& estimate) const;
   void set_alpha(TransitionEstimate& estimate) const;
 
   const EstimatorInfo& info_;
@@ -132,15 +146,27 @@ class GibbsBody final : public EvidenceBody {
   RowLikelihood rows_;
 };
 
-// Chains that are far from each other go on, up to the user's patience.
-std::vector<GibbsChain> GibbsBody::draw(const TransitionPrior& prior,
+// Why no row can be told, which no sweep would change; empty: rows may be.
+std::string GibbsBody::why_untold(bool blind, const EstimateOptions& options) const {
+  if (blind) return "no reading tells states apart: this is the prior";
+  const auto* finite = std::get_if<Pomdp>(model_.get());
+  if (finite == nullptr || !options.structure.empty()) return {};
+  const auto twins = first_same_sensors(finite->sensors());
+  if (!twins) return {};
+  return fmt::format("the states {} and {} have the same sensors and can be swapped",
+                     finite->states()[twins->first], finite->states()[twins->second]);
+}
+
+// Chains that are far from each other go on, up to the user's patience, if it is of use.
+std::vector<GibbsChain> GibbsBody::draw(const TransitionLikelihood& rows,
+                                        const TransitionPrior& prior, bool patient,
                                         const EstimateOptions& options) const {
   const auto keep = static_cast<std::size_t>(options_.draws) / kChains;
-  const auto patience = static_cast<std::size_t>(options_.patience);
+  const std::size_t patience = patient ? static_cast<std::size_t>(options_.patience) : 1;
   std::vector<GibbsChain> chains;
   chains.reserve(kChains);
   for (std::size_t c = 0; c < kChains; ++c) {
-    chains.emplace_back(rows_.stored(), prior, Rng(options_.stream, c * kDrawsOfChain));
+    chains.emplace_back(rows, prior, Rng(options_.stream, c * kDrawsOfChain));
   }
   const ChainsEnd end =
       draw_until_met(chains, prior, keep, patience, options.parallelism, options.progress);
@@ -164,7 +190,7 @@ EntryDraws GibbsBody::draw_entries(const std::vector<GibbsChain>& chains,
 }
 
 void GibbsBody::flag_rows(const std::vector<GibbsChain>& chains, const TransitionPrior& prior,
-                          TransitionEstimate& estimate) const {
+                          const std::string& untold, TransitionEstimate& estimate) const {
   const PosteriorDraws posterior = transitions_of(chains, prior.entries());
   const std::vector<double> visits = telling_visits(chains, prior);
   const auto flag = [&](std::size_t row, std::string_view what, std::string reason) {
@@ -176,7 +202,9 @@ void GibbsBody::flag_rows(const std::vector<GibbsChain>& chains, const Transitio
   };
   for (std::size_t row = 0; row < prior.rows(); ++row) {
     if (prior.mass_left(row) == 0.0) continue;
-    if (visits[row] < kOneVisit) {
+    if (!untold.empty()) {
+      flag(row, kNotDetermined, untold);
+    } else if (visits[row] < kOneVisit) {
       flag(row, kNotDetermined, "it was left less than once: this is the prior");
     } else if (!agree(posterior, prior, row)) {
       flag(row, "has not settled",
@@ -207,7 +235,13 @@ TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
   OAS_REQUIRE(rows.rows() > 0, "the log has no row; at least one is needed");
   const TransitionPrior prior(rows.num_states(), rows.num_actions(), options.structure,
                               options_.concentration);
-  const std::vector<GibbsChain> chains = draw(prior, options);
+  // Under blind readings the posterior is the prior: paths would only make its draws depend on
+  // each other.
+  const bool blind = !tells_states_apart(rows);
+  const std::string untold = why_untold(blind, options);
+  const TransitionLikelihood no_rows = TransitionLikelihood::with_vectors(chain());
+  const std::vector<GibbsChain> chains =
+      draw(blind ? no_rows : rows, prior, untold.empty(), options);
   const EntryDraws entries = draw_entries(chains, prior);
   const PosteriorDraws posterior = transitions_of(chains, prior.entries());
 
@@ -231,7 +265,7 @@ TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
   estimate.visits = entries.visits;
   for (double& visits : estimate.visits) visits /= static_cast<double>(posterior.size());
   estimate.clipped.assign(estimate.visits.size(), 0.0);
-  flag_rows(chains, prior, estimate);
+  flag_rows(chains, prior, untold, estimate);
   if (!options.structure.empty()) estimate.structure = options.structure.brief();
   if (!options.error_bars) return estimate;
   add_bonferroni_regions(estimate.transition.values(), estimate);
