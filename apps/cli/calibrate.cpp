@@ -18,7 +18,6 @@
 #include "oas/jobs/log_densities.hpp"
 #include "oas/model/label_lookup.hpp"
 #include "setting_options.hpp"
-#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -305,16 +304,9 @@ void add_calibrate(CLI::App& app) {
   verb->add_option("--timing", options->timing,
                    "Which state a row observes, if neither model nor log says so: before or after")
       ->check(CLI::IsMember({"before", "after"}));
-  verb->add_option("--prior", options->calibration.prior,
-                   "Imaginary observations added to every entry")
-      ->capture_default_str();
-  auto* const same = verb->add_flag(
-      "--same-for-all-actions", options->calibration.same_for_all_actions,
-      "The sensors do not depend on the action; right if actions were chosen from readings");
-  verb->add_flag("--differ-by-action", options->calibration.differ_by_action,
-                 "I confirm: sensors depend on the action, and no action was chosen from the "
-                 "observation of its own row")
-      ->excludes(same);
+  add_fields(*verb, options->calibration,
+             {"confidence", "prior", "same_for_all_actions", "differ_by_action", "seed"});
+  verb->get_option("--differ-by-action")->excludes(verb->get_option("--same-for-all-actions"));
   verb->add_option(
       "--family", options->family,
       "Readings are numbers; fit densities of this family: auto (the default where "
@@ -323,17 +315,10 @@ void add_calibrate(CLI::App& app) {
   verb->add_option("--unread", options->unread,
                    "Readings are numbers; states in which nothing is ever read, dead+sold, and "
                    "which have no labelled readings: their density is that of all readings");
-  verb->add_flag("--by-action", options->densities.by_action,
-                 "A density for each action; default: one for all of them");
-  add_whole_number<int>(*verb, "--draws", options->densities.draws, {20, 1000},
-                        "Random densities that are kept, for the error bars of estimates");
+  add_fields(*verb, options->densities, {"by_action", "draws"});
   add_output(*verb, "--figure", options->figure,
              "Draw the labelled readings and the densities: .svg or .png", options->common);
-  verb->add_option("--confidence", options->calibration.confidence,
-                   "Confidence level of the intervals")
-      ->capture_default_str();
   add_log_options(*verb, false, options->rows, options->common);
-  add_seed(*verb, options->calibration.seed, "Seed for the intervals of alpha and the draws");
   add_lenient_flag(*verb, options->common);
   add_output(*verb, "-o,--output", options->output, "Model to write, with its calibration: .json",
              options->common);

@@ -12,6 +12,7 @@
 #include "oas/sensors/soft_features.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/theory/estimation_bounds.hpp"
+#include "setting_options.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -197,7 +198,6 @@ void add_check(CLI::App& app) {
   CLI::App* verb =
       add_verb(app, "check", "Describe a model: can it be learned, and from how much data",
                options->common, [options] { run_check(*options); });
-  SurveyOptions& survey = options->survey;
   add_model_argument(*verb, "MODEL", options->model, "Model file or problem name", options->common);
   verb->add_option("--target-error", options->target,
                    "Target error: Frobenius norm over all actions")
@@ -206,16 +206,8 @@ void add_check(CLI::App& app) {
                    "Estimator to predict for (default: oas, oas-overlap, oas-ml)");
   add_whole_number(*verb, "--trial", options->trials, {2, 1'000'000},
                    "Also simulate this many logs of the predicted length and estimate from them");
-  verb->add_option("--policy", survey.policy.name, "Policy that writes the logs")
-      ->capture_default_str();
   verb->add_option("--iota", options->iota, "Smallest action probability (default: 1/(10 A))");
-  // All logs are held in memory.
-  add_whole_number(*verb, "--steps", survey.steps, {128, 1'000'000'000},
-                   "Steps of each simulated log")
-      ->capture_default_str();
-  add_whole_number(*verb, "--runs", survey.logs, {1, 1'000'000}, "Number of simulated logs")
-      ->capture_default_str();
-  add_seed(*verb, survey.seed, "Same seed, same logs");
+  add_fields(*verb, options->survey);
 }
 
 }  // namespace oas::cli

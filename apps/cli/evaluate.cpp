@@ -167,8 +167,6 @@ void run_what_if(EvaluateArguments& options) {
 void run_evaluate(EvaluateArguments& options) {
   if (!options.question.policies.empty()) return run_what_if(options);
   OAS_REQUIRE(!options.plan.empty(), "what is to be evaluated? Name a PLAN, or --policy");
-  const double level = options.simulation.level;
-  OAS_REQUIRE(level > 0.0 && level < 1.0, "--level is {}; it must lie between 0 and 1", level);
   const ReadModel truth = load_read_model(options.model, options.common);
   OAS_REQUIRE(truth.model.has_transition(), "{}: has no transition model to evaluate in",
               options.model);
@@ -255,10 +253,9 @@ void add_evaluate(CLI::App& app) {
                    "Resolution of the chain's belief grid (0: the plan's)")
       ->capture_default_str();
   add_whole_number(*verb, "--steps", options->simulation.steps, {kFewestSimulated, kMostSteps},
-                   "Simulated steps; beyond 1,000 states fewer where left out")
+                   "Simulated steps (default: fewer for models of more than 1,000 states)")
       ->capture_default_str();
-  verb->add_option("--level", options->simulation.level, "Confidence level")->capture_default_str();
-  add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
+  add_fields(*verb, options->simulation, {"level", "seed"});
   add_log_options(*verb, false, options->question.rows, options->common);
   only_when(
       options->common, log_option_names(false),

@@ -18,6 +18,7 @@
 #include "oas/jobs/oracle_cache.hpp"
 #include "oas/simulation/policies.hpp"
 #include "oas/study/statistics.hpp"
+#include "setting_options.hpp"
 #include "undetermined.hpp"
 #include "whole_number.hpp"
 
@@ -52,7 +53,7 @@ void show_settings(const LearnArguments& options) {
 std::vector<LearningRun> run_all(const LearnArguments& options, LearnTasks& tasks,
                                  const Pomdp& model, const RegretOracle& oracle) {
   Progress progress(options.common, "learning",
-                    options.steps * static_cast<std::int64_t>(tasks.runs.size()));
+                    options.each.steps * static_cast<std::int64_t>(tasks.runs.size()));
   const auto show = [&](const LearningRun& run, std::int64_t new_steps) {
     progress.note(fmt::format("{} episode {}, expected regret {:.0f}", run.options.agent,
                               run.episodes.size(), regrets(oracle, run.end()).expected));
@@ -73,7 +74,7 @@ std::string mean_and_interval(const std::vector<double>& values) {
 
 // Regret is counted against gains that are known to an interval, which adds up over the steps.
 std::string what_the_oracle_leaves_open(const LearnArguments& options, const RegretOracle& oracle) {
-  const auto steps = static_cast<double>(options.steps);
+  const auto steps = static_cast<double>(options.each.steps);
   const double off = steps * oracle.gain_error;
   const double off_floor = steps * oracle.floor_gain_error;
   if (std::max(off, off_floor) < kWorthTelling) return "";
@@ -95,12 +96,12 @@ std::string summary(const LearnArguments& options, const std::vector<LearningRun
     }
     table.add({agent, mean_and_interval(all.expected_regret),
                mean_and_interval(all.expected_regret_floor), mean_and_interval(all.realised_regret),
-               fmt::format("{:.5f}", all.mean_reward / static_cast<double>(options.steps)),
+               fmt::format("{:.5f}", all.mean_reward / static_cast<double>(options.each.steps)),
                fmt::format("{:.0f}", all.mean_episodes), fmt::format("{}", all.failures),
                fmt::format("{:.2f}", all.mean_seconds)});
   }
   return fmt::format("{}, {} each; best gain {:.6f} ± {:.1g}, with floor {:.3g}: {:.6f} ± {:.1g}\n",
-                     counted(options.steps, "step"), counted(options.runs, "run"), oracle.gain,
+                     counted(options.each.steps, "step"), counted(options.runs, "run"), oracle.gain,
                      oracle.gain_error, oracle.floor, oracle.floor_gain, oracle.floor_gain_error) +
          table.text() + (options.runs > 1 ? "  ± is the 95 % interval over runs\n" : "") +
          what_the_oracle_leaves_open(options, oracle);
@@ -193,7 +194,7 @@ void run_learn(const LearnArguments& options) {
   const Pomdp model = load_model(options.model, options.common);
   OAS_REQUIRE(model.has_transition(), "{}: has no transition model to learn in", options.model);
   check_reward(options.model, model, options.common);
-  const double gap = options.oracle_gap.value_or(oracle_gap_for(model, options.steps));
+  const double gap = options.oracle_gap.value_or(oracle_gap_for(model, options.each.steps));
   OAS_REQUIRE(gap > 0.0, "--oracle-gap is {}; it must be positive", gap);
   const double floor = options.iota.value_or(default_floor(model.num_actions()));
   check_floor(floor, model.num_actions());
@@ -238,20 +239,15 @@ void add_learn(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_whole_number(*verb, "--steps", options->steps, {1, kMostSteps}, "Steps of each run")
-      ->capture_default_str();
   add_whole_number(*verb, "--runs", options->runs, {1}, "Runs of each agent")
       ->capture_default_str();
-  add_seed(*verb, options->seed, "Seed; run r uses replication r of its streams");
+  add_fields(*verb, options->each, {"steps", "seed", "checkpoints"});
   verb->add_option("--iota", options->iota,
                    "Floor of the agents, and of the oracle with floor (default 1/(10 A))");
   verb->add_option("--set", options->settings,
                    "name=value for every agent that has the setting, agent.name=value for one")
       ->allow_extra_args(false);
   verb->add_flag("--settings", *list_settings, "Show the settings of the agents and stop");
-  add_whole_number(*verb, "--checkpoints", options->checkpoints, {1},
-                   "Rows of the CSV, equally spaced")
-      ->capture_default_str();
   verb->add_option("--oracle-gap", options->oracle_gap,
                    "Precision of the best gains, where the budget allows; the output says what was "
                    "reached (default 1/steps of the range of rewards, at least of 1)");

@@ -106,13 +106,10 @@ LearnTasks make_learn_tasks(const LearnArguments& options, const Pomdp& model) {
   LearnTasks tasks;
   for (int run = 0; run < options.runs; ++run) {
     for (const std::string& agent : options.agents) {
-      LearningOptions task;
+      LearningOptions task = options.each;
       task.agent = agent;
       task.settings = settings_of(options, agent);
-      task.steps = options.steps;
-      task.seed = options.seed;
       task.replication = static_cast<std::uint32_t>(run);
-      task.checkpoints = options.checkpoints;
       task.validate();
       if (run == 0) {
         const auto reason = reason_not_to_play(task, model);

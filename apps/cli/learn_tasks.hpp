@@ -17,10 +17,8 @@ struct LearnArguments {
   std::vector<std::string> agents = {"oas-ucrl-ml"};
   std::vector<std::string> settings;
   std::optional<double> iota;
-  std::int64_t steps = 100'000;
+  LearningOptions each;  ///< of all runs: steps, seed, checkpoints
   int runs = 1;
-  std::uint64_t seed = 1;
-  int checkpoints = 100;
   std::optional<double> oracle_gap;
   bool no_cache = false;
   std::string output;

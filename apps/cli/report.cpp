@@ -10,7 +10,6 @@
 #include "oas/report/log_report.hpp"
 #include "posterior.hpp"
 #include "setting_options.hpp"
-#include "whole_number.hpp"
 
 namespace oas::cli {
 
@@ -84,21 +83,12 @@ void add_report(CLI::App& app) {
       ->required();
   add_input(*verb, "--plan", options->plan, "Plan to show, as oas plan -o writes it",
             options->common);
-  verb->add_option("--title", options->report.title, "Heading of the page; the log's name if none");
   verb->add_option("--actions", options->schedule,
                    "Actions to come, in this order and then again: forecasts are made")
       ->delimiter(',');
   verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
       ->delimiter(',');
-  add_whole_number(*verb, "--steps", options->report.question.steps, {1, 100'000},
-                   "How many steps to look ahead")
-      ->capture_default_str();
-  add_whole_number(*verb, "--units", options->report.histories, {0, 1000},
-                   "How many units to draw along time, those at risk first")
-      ->capture_default_str();
-  verb->add_option("--confidence", options->report.confidence,
-                   "Level of the limits, strictly between 0 and 1")
-      ->capture_default_str();
+  add_fields(*verb, options->report, {"title", "steps", "units", "confidence"});
   add_log_options(*verb, true, options->rows, options->common);
   add_output(*verb, "-o,--output", options->output, "Page to write", options->common)
       ->capture_default_str();

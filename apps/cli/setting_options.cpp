@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <utility>
 
 #include "oas/logs/log_options_json.hpp"
 
@@ -36,26 +38,26 @@ std::string whose(const SharedSetting& setting, const std::vector<std::string>& 
   return fmt::format("not {}", fmt::join(others, ", "));
 }
 
-}  // namespace
-
-CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given) {
+// Declares an option; `take` gets what is given, as typed.
+CLI::Option* declare(CLI::App& verb, const SettingInfo& setting,
+                     const std::function<void(const Setting&)>& take) {
   const std::string name = option_name(setting.name);
   if (setting.type.empty()) {
     return verb.add_flag_callback(
         name,
-        [name, &given] {
-          given.push_back({name, "true"});
+        [name, take] {
+          take({name, "true"});
         },
         help_of(setting));
   }
   CLI::Option* option = verb.add_option_function<std::vector<std::string>>(
       name,
-      [name, setting, &given](const std::vector<std::string>& texts) {
+      [name, setting, take](const std::vector<std::string>& texts) {
         for (const std::string& text : texts) {
           if (!setting.accepts(text)) {
             throw CLI::ValidationError(name, fmt::format("not {}: '{}'", setting.expected, text));
           }
-          given.push_back({name, text});
+          take({name, text});
         }
       },
       help_of(setting));
@@ -63,6 +65,21 @@ CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector
   if (setting.repeats) option->take_all();
   if (!setting.value.empty()) option->default_str(setting.value);
   return option;
+}
+
+}  // namespace
+
+CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given) {
+  return declare(verb, setting, [&given](const Setting& one) { given.push_back(one); });
+}
+
+void add_fields(CLI::App& verb, std::shared_ptr<SettingFields> fields,
+                const std::vector<std::string>& names) {
+  for (const SettingInfo& setting : fields->describe()) {
+    const bool wanted =
+        names.empty() || std::find(names.begin(), names.end(), setting.name) != names.end();
+    if (wanted) declare(verb, setting, [fields](const Setting& one) { fields->set(one); });
+  }
 }
 
 void add_settings(CLI::App& verb, const std::vector<SharedSetting>& family,

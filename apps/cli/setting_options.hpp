@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,18 @@ namespace oas::cli {
 /// Declares "--half-life" for the setting half_life. What is given goes to `given`, as typed.
 /// Throws CLI::ValidationError that names the option, what is expected and the text.
 CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given);
+
+/// Declares fields that a struct shows as options that set them, all or those of these names, in
+/// the order of the struct; which has no conditions on them (SettingFields::when) and stays where
+/// it is as long as the verb.
+void add_fields(CLI::App& verb, std::shared_ptr<SettingFields> fields,
+                const std::vector<std::string>& names);
+template <class Options>
+void add_fields(CLI::App& verb, Options& options, const std::vector<std::string>& names = {}) {
+  auto fields = std::make_shared<SettingFields>();
+  options.visit(*fields);
+  add_fields(verb, std::move(fields), names);
+}
 
 /// The same for each setting of a family (estimators, planners) with these members; the help says
 /// whose it is where not all look at it.

@@ -14,7 +14,7 @@
 #include "oas/planning/plan_policy.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"
-#include "whole_number.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -122,20 +122,12 @@ void add_simulate(CLI::App& app) {
             options->common);
   verb->add_option("--iota", options->iota,
                    "Smallest probability of every action (default: 1/(10 A))");
-  add_whole_number(*verb, "--runs", options->simulation.runs, {1, 4'000'000'000},
-                   "Number of independent runs")
-      ->capture_default_str();
-  add_whole_number(*verb, "--steps", options->simulation.steps, {1, kMostSteps},
-                   "Steps of each run")
-      ->required();
-  add_seed(*verb, options->simulation.seed, "Same seed, same bytes");
+  add_fields(*verb, options->simulation);
+  verb->get_option("--steps")->required()->default_str("");
   verb->add_option("--rows", options->rows,
                    "How rows are written: action-first, or reading-first: what is read, then the "
                    "action chosen knowing it (default: as the model says)")
       ->check(CLI::IsMember({"action-first", "reading-first"}));
-  verb->add_flag("--reward", options->simulation.reward, "Log the reward of each step");
-  verb->add_flag("--state", options->simulation.state,
-                 "Log the hidden state (for oas calibrate and diagnostics)");
   add_output(
       *verb, "-o,--output", options->output,
       "Log to write; .gz and .zst are compressed, - is standard output, FOLDER/ is for shards",

@@ -56,10 +56,10 @@ def check(model: Any, **settings: Any) -> Result:
     - `target_error` (number, 0.05): target error: Frobenius norm over all actions
     - `trial` (whole number): also simulate this many logs of the predicted length and
       estimate from them
-    - `policy` (text, belief): policy that writes the logs
     - `iota` (number): smallest action probability (default: 1/(10 A))
-    - `steps` (whole number, 100000): steps of each simulated log
-    - `runs` (whole number, 10): number of simulated logs
+    - `policy` (text, belief): policy that writes the logs
+    - `steps` (whole number, 100000): steps of each simulated log (128 to 1000000000)
+    - `runs` (whole number, 10): number of simulated logs (1 to 1000000)
     - `seed` (whole number, 1): same seed, same logs
     """
     with temporary_files() as files:
@@ -97,9 +97,9 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
     - `vectors` (text): the .alpha file of a .pg: start in the node of its best vector at the
       start
     - `grid` (whole number, 0): resolution of the chain's belief grid (0: the plan's)
-    - `steps` (whole number, 200000): simulated steps; beyond 1,000 states fewer where left
-      out
-    - `level` (number, 0.999): confidence level
+    - `steps` (whole number, 200000): simulated steps (default: fewer for models of more than
+      1,000 states)
+    - `level` (number, 0.999): confidence level (above 0 and below 1)
     - `seed` (whole number, 1): same seed, same bytes
     - those about rows: see `oas.read_log`
     """
@@ -164,8 +164,8 @@ def forecast(model: Any, log: Any, **settings: Any) -> Result:
     - `policy` (text): instead of `actions`, who will choose them by what is seen: a plan, or
       any policy of oas evaluate `policy`
     - `reach` (text): states whose first time is asked for: failed
-    - `steps` (whole number, 50): how many steps to look ahead
-    - `confidence` (number, 0.95): level of the limits, strictly between 0 and 1
+    - `steps` (whole number, 50): how many steps to look ahead (0 to 100000)
+    - `confidence` (number, 0.95): level of the limits over draws (above 0 and below 1)
     - those about rows: see `oas.read_log`
     """
     with temporary_files() as files, as_files(_model_of(model), log, settings) as paths:
@@ -202,21 +202,22 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
 
     - `timing` (before, after): which state a row observes, if neither model nor log says so:
       before or after
-    - `prior` (number, 0): imaginary observations added to every entry
-    - `same_for_all_actions` (True or False): the sensors do not depend on the action; right
-      if actions were chosen from readings
-    - `differ_by_action` (True or False): I confirm: sensors depend on the action, and no
-      action was chosen from the observation of its own row
+    - `confidence` (number, 0.95): confidence level of the intervals (above 0 and below 1)
+    - `prior` (number, 0): imaginary observations added to every entry (at least 0)
+    - `same_for_all_actions` (True or False): one sensor for all actions, from the rows of all
+      of them
+    - `differ_by_action` (True or False): I confirm: sensors differ by action, and no action
+      was chosen from its row's reading
+    - `seed` (whole number, 1): same seed, same intervals of alpha
     - `family` (text): readings are numbers; fit densities of this family: auto (the default
       where the model or the columns say that they are numbers), normal, log-normal, gamma,
       poisson, mixture, kernel, one for each component (normal+gamma), joint-normal
     - `unread` (text): readings are numbers; states in which nothing is ever read, dead+sold,
       and which have no labelled readings: their density is that of all readings
     - `by_action` (True or False): a density for each action; default: one for all of them
-    - `draws` (whole number): random densities that are kept, for the error bars of estimates
+    - `draws` (whole number, 40): random densities that are kept, for the error bars of
+      estimates (20 to 1000)
     - `figure` (text): draw the labelled readings and the densities: .svg or .png
-    - `confidence` (number, 0.95): confidence level of the intervals
-    - `seed` (whole number, 1): seed for the intervals of alpha and the draws
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
     - those about rows: see `oas.read_log`
@@ -363,12 +364,13 @@ def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
     - `plan` (text): plan to show, as oas plan -o writes it
-    - `title` (text): heading of the page; the log's name if none
     - `actions` (text): actions to come, in this order and then again: forecasts are made
     - `reach` (text): states whose first time is asked for: failed
-    - `steps` (whole number, 50): how many steps to look ahead
-    - `units` (whole number, 6): how many units to draw along time, those at risk first
-    - `confidence` (number, 0.95): level of the limits, strictly between 0 and 1
+    - `title` (text): heading of the page; the log's name if none
+    - `steps` (whole number, 50): how many steps to look ahead (1 to 100000)
+    - `units` (whole number, 6): how many units to draw along time, those at risk first (0 to
+      1000)
+    - `confidence` (number, 0.95): level of the limits over draws (above 0 and below 1)
     - those about rows: see `oas.read_log`
     """
     with temporary_files() as files, as_files(_model_of(model), log, settings) as paths:

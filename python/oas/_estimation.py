@@ -47,10 +47,10 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
       1000000000) [not oas-weighted, particle, spectral]
     - `prior` (number, 0): imaginary transitions added to every entry (at least 0) [oas-ml,
       em]
-    - `max_passes` (whole number): passes over the rows until a climb ends where it is
-      (default: 1000, em: 20000) (1 to 1000000) [oas-ml, em]
-    - `max_seconds` (number): seconds until a climb ends where it is: results then depend on
-      the machine (above 0) [oas-ml, em]
+    - `max_passes` (whole number): passes over the rows after which a climb stops (default:
+      1000, em: 20000) (1 to 1000000) [oas-ml, em]
+    - `max_seconds` (number): seconds after which a climb stops; results then depend on the
+      machine (above 0) [oas-ml, em]
     - `carried_draws` (whole number): dynamics drawn from the posterior that the estimate
       carries, so that forecasts and plans have limits (default: 200, fewer of large models;
       0: none) (0 to 10000) [oas-ml, em, gibbs]
@@ -59,8 +59,8 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
     - `particles` (whole number, 100): number of particles (2 to 1000000) [particle]
     - `draws` (whole number, 4000): draws from the posterior that are kept (80 to 1000000)
       [gibbs]
-    - `patience` (whole number, 16): go on until chains agree, up to so many times the draws;
-      as many are kept (1 to 1000) [gibbs]
+    - `patience` (whole number, 16): keep drawing until the chains agree, at most this many
+      times `draws` (1 to 1000) [gibbs]
     - `concentration` (number): prior of every row of T: imaginary transitions to each state
       (default: 1 in all) (0.001 to 1000) [gibbs]
     - those about rows: see `oas.read_log`

@@ -122,9 +122,8 @@ class LiveAgent:
         `reading` of a real-valued sensor or the `likelihood` of each state, where the agent takes
         them. `action`: what somebody else chose instead, with that `propensity` if it is known.
         Returns the next step."""
-        seen = _seen(observation, reading, likelihood)
-        others = {"action": action, "propensity": propensity}
-        return self._ask("observe", {"unit": unit, "step": step, "run": run, **seen, **others})
+        seen = _seen(observation, reading, likelihood, action, propensity)
+        return self._ask("observe", {"unit": unit, "step": step, "run": run, **seen})
 
     def step(
         self,
@@ -139,10 +138,8 @@ class LiveAgent:
         run: SupportsIndex | None = None,
     ) -> LiveChoice:
         """`observe` of this step, then `act` of the next."""
-        seen = _seen(observation, reading, likelihood)
-        others = {"action": action, "propensity": propensity}
-        keys = {"unit": unit, "step": step, "run": run, **seen, **others}
-        return LiveChoice(self._ask("step", keys))
+        seen = _seen(observation, reading, likelihood, action, propensity)
+        return LiveChoice(self._ask("step", {"unit": unit, "step": step, "run": run, **seen}))
 
     def end(
         self, unit: str, step: SupportsIndex, *, run: SupportsIndex | None = None
@@ -241,9 +238,16 @@ class LiveAgent:
         )
 
 
-def _seen(observation: Any, reading: Any, likelihood: Any) -> dict[str, Any]:
-    """What was seen, as far as it was given; the agent says how much of it is to be."""
-    seen = {"reading": reading, "likelihood": likelihood}
+def _seen(
+    observation: Any, reading: Any, likelihood: Any, action: Any, propensity: Any
+) -> dict[str, Any]:
+    """What was seen and done, as far as it was given; the agent says how much of it is to be."""
+    seen = {
+        "reading": reading,
+        "likelihood": likelihood,
+        "action": action,
+        "propensity": propensity,
+    }
     return seen if observation is _NOT_GIVEN else {"observation": observation, **seen}
 
 

@@ -157,24 +157,26 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
       for numeric times (default: what lies between all rows)
     - `step_classes` (text): steps of several lengths, each with actions of its own:
       day=20h..28h,week=7d makes wait@day or wait@week of wait, by the time of the next row
-    - `gaps` (text): what to make of steps without a row: error (the default), action=NAME,
-      repeat (rows without observation), new-run (from an unknown state)
-    - `sparse` (True or False): the step is right although rows lie twenty and more of them
-      apart throughout
+    - `gaps` (text): what to do about steps without a row: error (the default), action=NAME or
+      repeat (fill them with rows without observation), new-run (start another run there, in
+      an unknown state)
+    - `sparse` (True or False): accept a log whose rows are all twenty or more steps apart, as
+      a wrong step makes them
     - `from_` (text): leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a
       number; units that ran before start in an unknown state
     - `until` (text): leave out rows at this time and later
     - `rows` (text): how rows are written: an action, then what was seen (action-first), or
       what was read, then the action chosen knowing it (reading-first); default: as the model
       says (action-first, reading-first)
-    - `outliers` (text): what to make of real-valued readings that no state can give: error
-      (the default), missing, or a share, 0.01, of readings that tell nothing
-    - `interleaved` (True or False): sort units apart from the first row on, also where they
-      begin to mix late
+    - `outliers` (text): what to do about real-valued readings that no state can give: error
+      (the default), missing, or a number such as 0.01, the share of all readings that mean
+      nothing
+    - `interleaved` (True or False): the rows of several units are mixed, perhaps only far
+      down in the file
     - `known_states` (True or False): use the column state, empty where it is unknown, as
       evidence
-    - `noticed` (text): with known states: those that nobody misses, failed+burst, so that a
-      row without state was in none of them
+    - `noticed` (text): with known states: states that are always recorded, failed+burst, so
+      that a row without a state was in none of them
     """
     complete = settings.pop("_complete", False)
     settings = plain(settings)

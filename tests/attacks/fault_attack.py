@@ -38,6 +38,11 @@ MODEL = {"format": "oas-model/1", "timing": "after", "states": 2, "actions": 2, 
          "transition": [[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.3, 0.7]]],
          "observation": [[[0.9, 0.1], [0.2, 0.8]], [[0.8, 0.2], [0.3, 0.7]]],
          "reward": [[0, 1], [1, 0]]}
+# With densities for sensors.
+REAL = {**{key: MODEL[key] for key in ("format", "timing", "states", "actions", "transition",
+                                       "reward")},
+        "observations": {"dimension": 1},
+        "density": [[{"kind": "gaussian", "mean": mean, "sd": 1} for mean in (0, 2)]] * 2}
 POLICY = ["--policy", "uniform"]
 SMALL_STUDY = STUDY.replace("replications = 3", "replications = 1")
 
@@ -63,6 +68,8 @@ VERBS = {
     "compare": ["compare", "m.json", "estimate.json", "--json"],
     "convert": ["convert", "m.json", "out/m.pomdpx"],
     "diagnose": ["diagnose", "m.json", "log.csv", "--json"],
+    "discretise": ["discretise", "real.json", "--cells", "3", "--trials", "40", "--log", "real.csv",
+                   "--log-out", "out/cells.csv", "-o", "out/m.json"],
     "filter": ["filter", "m.json", "log.csv", "-o", "out/beliefs.csv"],
     "filter-units": ["filter", "m.json", "units.csv", "--columns", "run=unit", "-o",
                      "out/beliefs.csv"],
@@ -99,6 +106,8 @@ class Faults(AttackCase):
         for name in ("log.csv", "log.csv.gz", "log.csv.zst"):
             self.good("simulate", "m.json", "--steps", 400, *POLICY, "-o", name)
         self.good("simulate", "m.json", "--steps", 400, *POLICY, "--state", "-o", "labels.csv")
+        self.write("real.json", json.dumps(REAL))
+        self.good("simulate", "real.json", "--steps", 400, *POLICY, "-o", "real.csv")
         self.write("bad.csv", "action,observation\n0,0\n0,7\n")
         self.write("units.csv", "unit,action,observation\n" + "a,0,0\nb,1,1\n" * 50)
         self.good("estimate", "m.json", "log.csv", "-o", "estimate.json")

@@ -117,7 +117,8 @@ class Usage(CliCase):
 
     def test_the_plan_is_not_blamed_for_others(self):
         self.good("plan", "pest-control", "--steps", 6400, "-o", "plan.json")
-        for more, says in ((("--level", 99), "--level is 99;"), (("--filter", "x"), "x: no such")):
+        for more, says in ((("--level", 99), "--level: not a number"),
+                           (("--filter", "x"), "x: no such")):
             message = self.bad("evaluate", "pest-control", "plan.json", *more, says=[says])
             self.assertNotIn("plan.json", message)
 

@@ -137,7 +137,7 @@ class LogReport(CliCase):
         self.bad("report", "e.json", "log.csv", "--actions", "fly", says=["--actions", "'fly'"])
         self.bad("report", "e.json", "-", says=["standard input"])
         self.bad("report", "e.json", "log.csv", "--actions", "run", "--confidence", 1,
-                 says=["--confidence 1"])
+                 says=["--confidence: not a number", "'1'"])
         self.good("plan", "pest-control", "-o", "other.json")
         self.bad("report", "e.json", "log.csv", "--plan", "other.json", says=["other.json"])
 

@@ -17,8 +17,9 @@ BeliefFilter::BeliefFilter(const Pomdp& model)
 }
 
 double BeliefFilter::reset(const RunStart& start) {
-  std::fill(belief_.begin(), belief_.end(), 0.0);
-  return start.belief(start_, belief_);
+  const double probability = start.belief(start_, belief_);
+  std::fill(belief_.begin() + kernel_.num_states(), belief_.end(), 0.0);
+  return probability;
 }
 
 void BeliefFilter::reset(const Belief& belief) {

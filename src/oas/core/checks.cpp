@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "oas/core/contracts.hpp"
 
@@ -61,6 +62,22 @@ void check_finite(std::span<const double> values, std::string_view what) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     OAS_REQUIRE(std::isfinite(values[i]), "{}[{}] is {}; it must be finite", what, i, values[i]);
   }
+}
+
+std::size_t table_size(std::initializer_list<int> extents) {
+  constexpr std::size_t kTooMany = std::numeric_limits<std::size_t>::max();
+  std::size_t size = 1;
+  for (const int extent : extents) {
+    if (extent < 0) return kTooMany;
+    if (extent > 0 && size > kTooMany / static_cast<std::size_t>(extent)) return kTooMany;
+    size *= static_cast<std::size_t>(extent);
+  }
+  return size;
+}
+
+void check_state(State state, int num_states) {
+  OAS_REQUIRE(state >= 0 && state < num_states, "state is {}; there are {} states", state.value(),
+              num_states);
 }
 
 void check_action(Action action, int num_actions) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -20,6 +22,13 @@ void check_row_stochastic(std::span<const double> values, int columns, std::stri
 
 /// Throws InvalidArgument naming `what`, the index and the value unless all are finite.
 void check_finite(std::span<const double> values, std::string_view what);
+
+/// The number of entries of a table; the largest number there is where they are more, or an extent
+/// is negative, so that no table has that size.
+[[nodiscard]] std::size_t table_size(std::initializer_list<int> extents);
+
+/// Throws InvalidArgument naming the value unless it is one of so many states.
+void check_state(State state, int num_states);
 
 /// Throws InvalidArgument naming the value unless it is one of so many actions.
 void check_action(Action action, int num_actions);

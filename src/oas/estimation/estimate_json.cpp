@@ -107,6 +107,7 @@ Json sensor_draws_to_json(const Pomdp& model, const std::vector<double>& draws) 
 }
 
 Json about_estimate(const Pomdp& model, const TransitionEstimate& estimate) {
+  estimate.check_fits(model.num_states(), model.num_actions());
   const int s = model.num_states();
   const int a = model.num_actions();
   Json about;

@@ -31,9 +31,19 @@ void EvidenceOptions::validate() const {
   forgetting.validate();
   cells.validate();
   particles.validate();
+  EvidenceOptions options = *this;
+  SettingFields fields;
+  options.visit_draws(fields);
+  fields.check();
 }
 
-void EstimateOptions::validate() const { check_ranges(*this); }
+void EstimateOptions::validate() const {
+  EstimateOptions options = *this;
+  SettingFields fields;
+  options.visit(fields);
+  options.visit_budget(fields);
+  fields.check();
+}
 
 std::size_t EstimateOptions::draws_to_carry(std::size_t entries) const {
   if (!error_bars) return 0;
@@ -116,6 +126,11 @@ void Evidence::Sizes::check(const RowBlock& block) const {
                   block.likelihoods.size() == block.size() * static_cast<std::size_t>(states),
               "{} likelihoods in {} rows; the model has {} states", block.likelihoods.size(),
               block.size(), states);
+  for (const RunStart& start : block.starts) check_start(start, states);
+}
+
+void Evidence::check_estimate(const TransitionEstimate& estimate) const {
+  estimate.check_fits(sizes_.states, sizes_.actions);
 }
 
 Evidence::Evidence(const EstimatorInfo& info, const AnyModel& model, const EvidenceOptions& options)
@@ -230,6 +245,7 @@ std::shared_ptr<const detail::EvidenceBody> Evidence::whole() const {
 }
 
 void Evidence::read(RowSource& source, Parallelism parallelism) {
+  static_cast<void>(num_threads(parallelism));  // throws where there cannot be so many
   start_run();
   if (!comes_together(parallelism)) return;
   std::optional<Exchange> owes_an_answer;
@@ -298,16 +314,26 @@ TransitionEstimate Evidence::estimate(const EstimateOptions& options) const {
 }
 
 void Evidence::check(const EstimateOptions& options, TransitionEstimate& estimate) const {
+  options.validate();
+  check_estimate(estimate);
   whole()->check(options, estimate);
 }
 
 Resampled Evidence::resample(const TransitionEstimate& estimate, const EstimateOptions& options,
                              const BootstrapOptions& bootstrap) const {
+  options.validate();
+  bootstrap.validate();
+  check_estimate(estimate);
   return whole()->resample(estimate, options, bootstrap);
 }
 
 std::vector<double> Evidence::again(const Evidence& simulated, const TransitionEstimate& estimate,
                                     const EstimateOptions& options) const {
+  options.validate();
+  check_estimate(estimate);
+  OAS_REQUIRE(info_ == simulated.info_ && fingerprint_ == simulated.fingerprint_,
+              "evidence of {} and {}: estimator, model and options must agree", info_->name,
+              simulated.info_->name);
   return whole()->again(*simulated.whole(), estimate, options);
 }
 

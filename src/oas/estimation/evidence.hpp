@@ -50,7 +50,7 @@ struct EvidenceOptions {
   void visit_draws(Fields& fields) {
     fields("draws", draws, {80, 1'000'000}, "draws from the posterior that are kept");
     fields("patience", patience, {1, 1000},
-           "go on until chains agree, up to so many times the draws; as many are kept");
+           "keep drawing until the chains agree, at most this many times --draws");
     fields("concentration", concentration, {0.001, 1000.0},
            "prior of every row of T: imaginary transitions to each state (default: 1 in all)");
   }
@@ -94,9 +94,9 @@ struct EstimateOptions {
   template <class Fields>
   void visit_budget(Fields& fields) {
     fields("max_passes", max_passes, {1, 1'000'000},
-           "passes over the rows until a climb ends where it is (default: 1000, em: 20000)");
+           "passes over the rows after which a climb stops (default: 1000, em: 20000)");
     fields("max_seconds", max_seconds, {kAboveZero},
-           "seconds until a climb ends where it is: results then depend on the machine");
+           "seconds after which a climb stops; results then depend on the machine");
   }
   template <class Fields>
   void visit(Fields& fields) {
@@ -175,7 +175,8 @@ class Evidence {
   /// about as dear as a pass, and as another estimate when it does not fit.
   void check(const EstimateOptions& options, TransitionEstimate& estimate) const;
 
-  /// Block bootstrap: estimates [a][s][s'] from stretches of the rows drawn with replacement.
+  /// Block bootstrap: estimates [a][s][s'] from stretches of the rows drawn with replacement. These
+  /// throw InvalidArgument on an estimate of other sizes and on evidence of another make.
   [[nodiscard]] Resampled resample(const TransitionEstimate& estimate,
                                    const EstimateOptions& options,
                                    const BootstrapOptions& bootstrap) const;
@@ -198,6 +199,7 @@ class Evidence {
   // What is known of a run that must wait for those before it.
   struct Waiting;
 
+  void check_estimate(const TransitionEstimate& estimate) const;
   // The body with all rows that wait; a copy where some do.
   [[nodiscard]] std::shared_ptr<const detail::EvidenceBody> whole() const;
   [[nodiscard]] bool last_is_open() const;

@@ -6,6 +6,10 @@
 #include <numeric>
 #include <span>
 #include <string_view>
+#include <utility>
+
+#include "oas/core/checks.hpp"
+#include "oas/core/contracts.hpp"
 
 namespace oas {
 
@@ -18,6 +22,8 @@ std::vector<ObservationModel> drawn_sensors(const Pomdp& model,
                                             const TransitionEstimate& estimate) {
   std::vector<ObservationModel> sensors;
   const std::size_t size = model.sensors().values().size();
+  OAS_REQUIRE(estimate.sensor_draws.size() % size == 0, "sensor_draws has {} numbers, not {} each",
+              estimate.sensor_draws.size(), size);
   for (std::size_t first = 0; first < estimate.sensor_draws.size(); first += size) {
     const auto begin = estimate.sensor_draws.begin() + static_cast<std::ptrdiff_t>(first);
     sensors.emplace_back(model.num_states(), model.num_actions(), model.num_observations(),
@@ -54,7 +60,47 @@ void TransitionEstimate::flag(Action action, State state, std::string reason) {
   if (!there) flagged.push_back({action, state, std::move(reason)});
 }
 
+void TransitionEstimate::check_fits(int num_states, int num_actions) const {
+  OAS_REQUIRE(transition.num_states() == num_states && transition.num_actions() == num_actions,
+              "an estimate of {} states and {} actions for {} and {}", transition.num_states(),
+              transition.num_actions(), num_states, num_actions);
+  const auto actions = static_cast<std::size_t>(num_actions);
+  const std::size_t num_rows = table_size({num_actions, num_states});
+  const std::size_t num_entries = table_size({num_actions, num_states, num_states});
+  const auto check = [](std::string_view name, std::size_t size, std::size_t expected) {
+    OAS_REQUIRE(size == 0 || size == expected, "{} has {} numbers where {} are needed", name, size,
+                expected);
+  };
+  check("standard_error", standard_error.size(), num_entries);
+  check("lower", lower.size(), num_entries);
+  check("upper", upper.size(), num_entries);
+  for (const ConfidenceRegion* region : {&row_region, &joint_region}) {
+    check("factor", region->factor.size(), num_rows);
+    check("lower of a region", region->lower.size(), num_entries);
+    check("upper of a region", region->upper.size(), num_entries);
+    check("l1", region->l1.size(), num_rows);
+  }
+  check("pairs", pairs.size(), actions);
+  check("alpha", alpha.size(), actions);
+  check("visits", visits.size(), num_rows);
+  check("clipped", clipped.size(), num_rows);
+  check("unknown_start", unknown_start.size(), static_cast<std::size_t>(num_states));
+  check("reward", reward.size(), num_rows);
+  check("reward_standard_error", reward_standard_error.size(), num_rows);
+  const std::size_t num_draws = num_entries > 0 ? draws.size() / num_entries : 0;
+  OAS_REQUIRE(draws.size() == num_draws * num_entries, "draws has {} numbers, not {} each",
+              draws.size(), num_entries);
+  check("reward_draws", reward_draws.size(), num_draws * num_rows);
+  OAS_REQUIRE(standard_error.empty() || (!lower.empty() && !upper.empty()),
+              "standard errors without limits");
+  for (const FlaggedRow& row : flagged) {
+    check_action(row.action, num_actions);
+    check_state(row.state, num_states);
+  }
+}
+
 Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
+  estimate.check_fits(model.num_states(), model.num_actions());
   PomdpParts parts = model.parts();
   parts.transition = estimate.transition;
   if (estimate.sensors) parts.sensors = *estimate.sensors;
@@ -64,6 +110,7 @@ Pomdp estimated_model(const Pomdp& model, const TransitionEstimate& estimate) {
 
 std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimate) {
   const std::size_t entries = estimate.transition.values().size();
+  estimate.check_fits(estimate.transition.num_states(), estimate.transition.num_actions());
   std::vector<TransitionModel> draws;
   for (std::size_t first = 0; first < estimate.draws.size(); first += entries) {
     const auto begin = estimate.draws.begin() + static_cast<std::ptrdiff_t>(first);
@@ -74,6 +121,7 @@ std::vector<TransitionModel> drawn_transitions(const TransitionEstimate& estimat
 }
 
 std::vector<Pomdp> drawn_models(const Pomdp& model, const TransitionEstimate& estimate) {
+  estimate.check_fits(model.num_states(), model.num_actions());
   std::vector<Pomdp> models;
   auto rewards = estimate.reward_draws.begin();
   std::vector<TransitionModel> transitions = drawn_transitions(estimate);
@@ -96,6 +144,7 @@ std::vector<Pomdp> drawn_models(const Pomdp& model, const TransitionEstimate& es
 }
 
 TransitionModel without_unseen(const TransitionEstimate& estimate) {
+  estimate.check_fits(estimate.transition.num_states(), estimate.transition.num_actions());
   const auto given = estimate.transition.values();
   std::vector<double> values(given.begin(), given.end());
   const auto states = static_cast<std::size_t>(estimate.transition.num_states());
@@ -114,6 +163,7 @@ TransitionModel without_unseen(const TransitionEstimate& estimate) {
 }
 
 void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate) {
+  estimate.check_fits(model.num_states(), model.num_actions());
   const auto n = static_cast<std::size_t>(model.num_states());
   for (std::size_t start = 0; start < estimate.standard_error.size(); start += n) {
     const auto first = estimate.standard_error.begin() + static_cast<std::ptrdiff_t>(start);

@@ -90,6 +90,10 @@ struct TransitionEstimate {
   std::string structure;  ///< what was known of T beforehand; empty: nothing
   int passes = 0;         ///< passes over the rows, those for error bars included
 
+  /// Throws InvalidArgument naming the table unless each is empty, or has as many numbers as so
+  /// many states and actions need, and flagged rows exist. Whoever takes an estimate with a model
+  /// asks.
+  void check_fits(int num_states, int num_actions) const;
   /// One line: estimator, pairs, status.
   [[nodiscard]] std::string brief() const;
 

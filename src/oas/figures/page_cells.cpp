@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "oas/core/markup.hpp"
 
@@ -15,9 +16,25 @@ std::string short_number(double value) {
                                               : fmt::format("{:.4g}", value));
 }
 
+namespace {
+
+// What a column is sorted by.
+std::string key_of(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+}  // namespace
+
 std::string number_cell(double value) {
-  const std::string key = std::isfinite(value) ? fmt::format("{}", value) : "";
-  return fmt::format("<td data-value=\"{}\">{}</td>", key, short_number(value));
+  return fmt::format("<td data-value=\"{}\">{}</td>", key_of(value), short_number(value));
+}
+
+std::string mean_cells(double mean, double lower, double upper) {
+  return number_cell(mean) + fmt::format("<td data-value=\"{}\">{} … {}</td>", key_of(lower),
+                                         short_number(lower), short_number(upper));
+}
+
+std::string unknown_mean_cells() {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  return number_cell(kUnknown) + number_cell(kUnknown);
 }
 
 std::string text_cell(std::string_view words) {

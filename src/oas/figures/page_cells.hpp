@@ -10,6 +10,10 @@ namespace oas {
 [[nodiscard]] std::string short_number(double value);
 /// Sorted by its value; a dash where it is not finite.
 [[nodiscard]] std::string number_cell(double value);
+/// A mean and its interval, "lower … upper", which is sorted by its lower end.
+[[nodiscard]] std::string mean_cells(double mean, double lower, double upper);
+/// The same two cells where nothing is known.
+[[nodiscard]] std::string unknown_mean_cells();
 [[nodiscard]] std::string text_cell(std::string_view words);
 /// The head of a column, with the button that sorts by it.
 [[nodiscard]] std::string head_cell(std::string_view words, bool is_text = false);

@@ -156,6 +156,20 @@ class JudgedAgent {
   Action last_;
 };
 
+void check_same_sizes(const RegretOracle& oracle, const Pomdp& model) {
+  const Pomdp& judged = oracle.plan.model;
+  OAS_REQUIRE(judged.num_states() == model.num_states() &&
+                  judged.num_actions() == model.num_actions() &&
+                  judged.num_observations() == model.num_observations(),
+              "an oracle of a model of {} for one of {}", judged.brief(), model.brief());
+}
+
+void check_oracle_rewards(const LearningRun& run) {
+  OAS_REQUIRE(run.oracle_rewards.size() == run.checkpoints.size(),
+              "{} checkpoints, {} rewards of the oracle", run.checkpoints.size(),
+              run.oracle_rewards.size());
+}
+
 Json episode_to_json(const Episode& episode, const Pomdp& model) {
   Json entry = {{"start", episode.start},
                 {"length", episode.length},
@@ -177,6 +191,7 @@ Json episode_to_json(const Episode& episode, const Pomdp& model) {
 }  // namespace
 
 double oracle_gap_for(const Pomdp& model, std::int64_t steps) {
+  OAS_REQUIRE(steps >= 1, "steps is {}; it must be at least 1", steps);
   const Matrix rewards = model.expected_reward();
   const double range = std::max(1.0, rewards.maxCoeff() - rewards.minCoeff());
   return range * std::max(1e-6, 1.0 / static_cast<double>(steps));
@@ -184,16 +199,17 @@ double oracle_gap_for(const Pomdp& model, std::int64_t steps) {
 
 RegretOracle::RegretOracle(const Pomdp& model, const RegretOracleOptions& options,
                            Parallelism parallelism)
-    : plan(oracle_plan(model, 0.0, options.gap, parallelism)),
+    : plan((check_floor(options.floor, model.num_actions()),
+            oracle_plan(model, 0.0, options.gap, parallelism))),
       floor_plan(options.floor > 0.0 ? oracle_plan(model, options.floor, options.gap, parallelism)
                                      : plan),
       floor(options.floor) {
-  check_floor(floor, model.num_actions());
   note_gains();
 }
 
 RegretOracle::RegretOracle(Plan best, Plan best_with_floor, double with_floor)
     : plan(std::move(best)), floor_plan(std::move(best_with_floor)), floor(with_floor) {
+  check_floor(floor, plan.model.num_actions());
   note_gains();
 }
 
@@ -216,6 +232,7 @@ Regrets regrets(const RegretOracle& oracle, const Checkpoint& at) {
 LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const LearningOptions& options,
                   const RunProgress& progress) {
   options.validate();
+  check_same_sizes(oracle, model);
   AnyAgent agent =
       options.make ? options.make(options) : make_agent(options.agent, model, options.settings);
   const bool reveal = agent.needs_hidden_state();
@@ -249,6 +266,11 @@ LearningRun learn(const Pomdp& model, const RegretOracle& oracle, const Learning
   return run;
 }
 
+const Checkpoint& LearningRun::end() const {
+  OAS_REQUIRE(!checkpoints.empty(), "the run has no checkpoint");
+  return checkpoints.back();
+}
+
 std::int64_t LearningRun::num_failures() const {
   return std::count_if(episodes.begin(), episodes.end(),
                        [](const Episode& episode) { return episode.failure.has_value(); });
@@ -260,6 +282,7 @@ std::string run_csv_header() {
 }
 
 std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle) {
+  check_oracle_rewards(run);
   std::string text;
   for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
     const Checkpoint& at = run.checkpoints[i];
@@ -273,6 +296,7 @@ std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle) {
 }
 
 Json run_to_json(const LearningRun& run, const Pomdp& model, const RegretOracle& oracle) {
+  check_oracle_rewards(run);
   const Checkpoint& last = run.end();
   const Regrets regret = regrets(oracle, last);
   Json settings = Json::object();

@@ -64,7 +64,7 @@ struct LearningOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields.text("agent", agent, "who learns: one of the table of agents");
-    fields("steps", steps, {1}, "steps of the run");
+    fields("steps", steps, {1, 1'000'000'000'000}, "steps of each run");
     fields("seed", seed, "run r uses replication r of its streams");
     fields("checkpoints", checkpoints, {1}, "rows of the CSV, equally spaced");
   }
@@ -92,7 +92,8 @@ struct LearningRun {
   std::vector<Episode> episodes;
   double seconds = 0.0;
 
-  [[nodiscard]] const Checkpoint& end() const { return checkpoints.back(); }
+  /// Throws InvalidArgument where nothing was run.
+  [[nodiscard]] const Checkpoint& end() const;
   [[nodiscard]] std::int64_t num_failures() const;  ///< episodes in which something went wrong
 };
 
@@ -111,14 +112,14 @@ struct Regrets {
 using RunProgress = std::function<void(const LearningRun&)>;
 
 /// Lets an agent learn in a model. Streams (seed, replication, environment) and (…, agent): agents
-/// with one seed meet the same luck. Throws InvalidArgument on bad options, or when the agent needs
-/// the hidden state and that is not allowed.
+/// with one seed meet the same luck. Throws InvalidArgument on bad options, on an oracle of another
+/// model, or when the agent needs the hidden state and that is not allowed.
 [[nodiscard]] LearningRun learn(const Pomdp& model, const RegretOracle& oracle,
                                 const LearningOptions& options, const RunProgress& progress = {});
 
 /// CSV, one row per checkpoint: agent, seed, replication, step, reward, realised_regret,
 /// expected_regret, realised_regret_floor, expected_regret_floor, oracle_run_regret. Same seed,
-/// same bytes.
+/// same bytes. Throws InvalidArgument unless the oracle played as far as the run.
 [[nodiscard]] std::string run_csv_header();
 [[nodiscard]] std::string run_csv_rows(const LearningRun& run, const RegretOracle& oracle);
 

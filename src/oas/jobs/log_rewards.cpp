@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -163,13 +162,13 @@ struct LeastSquares {
   LeastSquares(const RewardSums& total, double least)
       : inverse(Matrix::Zero(total.beliefs.rows(), total.beliefs.rows())),
         hidden(Vector::Zero(total.beliefs.rows())) {
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(total.beliefs);
+    const SymmetricEigen eigen = symmetric_eigen(total.beliefs);
     for (Eigen::Index k = 0; k < hidden.size(); ++k) {
-      const Vector direction = eigen.eigenvectors().col(k);
-      if (eigen.eigenvalues()[k] < kLeastWeight) {
+      const Vector direction = eigen.vectors.col(k);
+      if (eigen.values[k] < kLeastWeight) {
         hidden += direction.cwiseAbs2();
       } else {
-        inverse += direction * direction.transpose() / eigen.eigenvalues()[k];
+        inverse += direction * direction.transpose() / eigen.values[k];
       }
     }
     const double mean = total.rows > 0.0 ? total.reward / total.rows : least;

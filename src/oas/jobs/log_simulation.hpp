@@ -36,7 +36,7 @@ struct LogSimulationOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields("runs", runs, {1, 4'000'000'000}, "number of independent runs");
-    fields("steps", steps, {1}, "steps of each run");
+    fields("steps", steps, {1, 1'000'000'000'000}, "steps of each run");
     fields("seed", seed, "same seed, same bytes");
     fields("reward", reward, "log the reward of each step");
     fields("state", state, "log the hidden state (for oas calibrate and diagnostics)");

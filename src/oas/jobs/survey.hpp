@@ -26,7 +26,7 @@ struct SurveyOptions {
   void visit(Fields& fields) {
     fields.text("policy", policy.name, "policy that writes the logs");
     fields("steps", steps, {128, 1'000'000'000}, "steps of each simulated log");
-    fields("logs", logs, {1, 1'000'000}, "number of simulated logs");
+    fields("runs", logs, {1, 1'000'000}, "number of simulated logs");
     fields("seed", seed, "same seed, same logs");
   }
 

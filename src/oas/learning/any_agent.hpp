@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/index.hpp"
 #include "oas/core/json_text.hpp"
@@ -85,7 +86,11 @@ class AnyAgent {
   void prepare() { held_->prepare(); }
   /// With which probabilities the next action will be drawn. A question: it changes nothing. Where
   /// a plan is due it costs as much as that plan, unless prepare() has made it.
-  void probabilities(std::span<double> out) const { held_->probabilities(out); }
+  void probabilities(std::span<double> out) const {
+    OAS_REQUIRE(!identity_.model || out.size() == num_actions(), "room for {} of {} probabilities",
+                out.size(), num_actions());
+    held_->probabilities(out);
+  }
   [[nodiscard]] std::span<const Episode> episodes() const { return held_->episodes(); }
   /// The belief under the dynamics that the agent plays by; empty while it has none, and for agents
   /// that keep no belief.
@@ -96,9 +101,12 @@ class AnyAgent {
   void load(const JsonView& document);
 
   /// Whether the agent can do nothing without the hidden state; then, and only then, reveal() it
-  /// before every observe().
+  /// before every observe(). Others throw InvalidArgument when it is shown to them.
   [[nodiscard]] bool needs_hidden_state() const { return held_->needs_hidden_state(); }
-  void reveal(State state) { held_->reveal(state); }
+  void reveal(State state) {
+    if (identity_.model) check_state(state, identity_.model->num_states());
+    held_->reveal(state);
+  }
 
  private:
   struct Interface {
@@ -117,6 +125,10 @@ class AnyAgent {
   };
   template <class T>
   struct Holder;
+
+  [[nodiscard]] std::size_t num_actions() const {
+    return identity_.model ? static_cast<std::size_t>(identity_.model->num_actions()) : 0;
+  }
 
   std::unique_ptr<Interface> held_;
   AgentIdentity identity_;
@@ -175,8 +187,8 @@ struct AnyAgent::Holder final : AnyAgent::Interface {
     if constexpr (SeesHiddenState<T>) {
       agent.reveal(state);
     } else {
-      OAS_ASSERT(false && "this agent sees no hidden state");
-      static_cast<void>(state);
+      throw InvalidArgument(
+          fmt::format("this agent is not shown hidden states (state {})", state.value()));
     }
   }
   mutable T agent;  // a question may leave behind what it worked out, which is no state

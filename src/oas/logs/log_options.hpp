@@ -114,10 +114,12 @@ struct LogOptions {
         "steps of several lengths, each with actions of its own: day=20h..28h,week=7d makes "
         "wait@day or wait@week of wait, by the time of the next row");
     fields.text("gaps", gaps,
-                "what to make of steps without a row: error (the default), action=NAME, repeat "
-                "(rows without observation), new-run (from an unknown state)");
-    fields("sparse", sparse,
-           "the step is right although rows lie twenty and more of them apart throughout");
+                "what to do about steps without a row: error (the default), action=NAME or repeat "
+                "(fill them with rows without observation), new-run (start another run there, in "
+                "an unknown state)");
+    fields(
+        "sparse", sparse,
+        "accept a log whose rows are all twenty or more steps apart, as a wrong step makes them");
     fields.text("from", from,
                 "leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a number; units "
                 "that ran before start in an unknown state");
@@ -127,10 +129,11 @@ struct LogOptions {
                   "read, then the action chosen knowing it (reading-first); default: as the model "
                   "says");
     fields.text("outliers", outliers,
-                "what to make of real-valued readings that no state can give: error (the default), "
-                "missing, or a share, 0.01, of readings that tell nothing");
+                "what to do about real-valued readings that no state can give: error (the "
+                "default), missing, or a number such as 0.01, the share of all readings that mean "
+                "nothing");
     fields("interleaved", interleaved,
-           "sort units apart from the first row on, also where they begin to mix late");
+           "the rows of several units are mixed, perhaps only far down in the file");
   }
   /// What estimators of moments, calibration and cells do not look at.
   template <class Fields>
@@ -138,8 +141,8 @@ struct LogOptions {
     fields("known_states", known_states,
            "use the column state, empty where it is unknown, as evidence");
     fields.text("noticed", noticed,
-                "with known states: those that nobody misses, failed+burst, so that a row without "
-                "state was in none of them");
+                "with known states: states that are always recorded, failed+burst, so that a row "
+                "without a state was in none of them");
   }
 
   /// Throws InvalidArgument naming the option and its value.

@@ -15,9 +15,8 @@ class Belief {
   static Belief uniform(int num_states);
 
   [[nodiscard]] int num_states() const { return static_cast<int>(values_.size()); }
-  [[nodiscard]] double operator[](int state) const {
-    return values_[static_cast<std::size_t>(state)];
-  }
+  /// Throws InvalidArgument on a state that does not exist.
+  [[nodiscard]] double operator[](int state) const;
   [[nodiscard]] std::span<const double> values() const { return values_; }
 
   friend bool operator==(const Belief&, const Belief&) = default;

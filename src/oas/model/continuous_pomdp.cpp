@@ -83,6 +83,7 @@ ContinuousPomdp ContinuousPomdp::with_transition(TransitionModel transition) con
 }
 
 ContinuousPomdp ContinuousPomdp::with_draw(std::size_t index) const {
+  OAS_REQUIRE(index < draws_.draws.size(), "draw {} of {}", index, draws_.draws.size());
   const DensitySensors& draw = draws_.draws[index];
   // A first reading that comes from the sensor of all actions does so in a draw of it, too.
   return ContinuousPomdp(chain_, draw,

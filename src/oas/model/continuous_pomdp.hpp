@@ -52,7 +52,7 @@ class ContinuousPomdp {
   [[nodiscard]] ContinuousPomdp with_transition(TransitionModel transition) const;
   /// The same model whose rows are written in this way. Throws as the constructor does.
   [[nodiscard]] ContinuousPomdp with_rows(Rows rows) const;
-  /// With one of the draws for densities that are known.
+  /// With one of the draws for densities that are known. Throws InvalidArgument when there is none.
   [[nodiscard]] ContinuousPomdp with_draw(std::size_t index) const;
   /// The same chain with finite sensors; `first` as PomdpParts::first_observation.
   [[nodiscard]] Pomdp with_sensors(ObservationModel sensors,

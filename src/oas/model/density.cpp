@@ -208,6 +208,7 @@ double Density::operator()(double x) const {
 }
 
 double Density::cdf(double x) const {
+  OAS_REQUIRE(!std::isnan(x), "the probability of values up to {}", x);
   if (x == -kInfinity) return 0.0;
   if (x == kInfinity) return 1.0;
   const std::vector<double>& p = parameters_;
@@ -235,6 +236,7 @@ double Density::cdf(double x) const {
 }
 
 double Density::quantile(double u) const {
+  OAS_REQUIRE(!std::isnan(u), "the quantile of {}", u);
   const std::vector<double>& p = parameters_;
   const bool low = !(u > 0.0);
   const bool high = u >= 1.0;
@@ -284,6 +286,7 @@ std::size_t Density::part_at(double& u) const {
 }
 
 double Density::from_uniform(double u) const {
+  OAS_REQUIRE(!std::isnan(u), "a draw from {}", u);
   if (kind_ == Kind::mixture) {
     const Density& part = parts_[part_at(u)];
     return part.kind_ == Kind::kernel ? part.from_uniform(u) : part.quantile(u);

@@ -40,7 +40,8 @@ class Density {
   [[nodiscard]] double bandwidth() const { return bandwidth_; }               ///< of kernels
   [[nodiscard]] const std::vector<Density>& parts() const { return parts_; }  ///< mixture
 
-  /// The density at x, 0 outside the support; may be infinite at the ends of beta and gamma.
+  /// The density at x, 0 outside the support; may be infinite at the ends of beta and gamma. The
+  /// others throw InvalidArgument on NaN.
   [[nodiscard]] double operator()(double x) const;
   /// P(X <= x).
   [[nodiscard]] double cdf(double x) const;

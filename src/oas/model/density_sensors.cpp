@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/low_discrepancy.hpp"
 
@@ -16,6 +17,11 @@ namespace {
 // Of the rule for boxes of two, and of more, dependent components.
 constexpr int kBoxPoints = 256;
 constexpr int kManyBoxPoints = 4096;
+
+void check_dimension(std::size_t numbers, int dimension) {
+  OAS_REQUIRE(numbers == static_cast<std::size_t>(dimension), "{} numbers for {} components",
+              numbers, dimension);
+}
 
 }  // namespace
 
@@ -56,6 +62,7 @@ VectorDensity VectorDensity::gaussian(std::vector<double> mean, std::vector<doub
 }
 
 double VectorDensity::operator()(std::span<const double> x) const {
+  check_dimension(x.size(), dimension());
   if (dependent()) {
     const bool complete = std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); });
     return complete ? gaussian_density(x) : marginal_density(x);
@@ -103,12 +110,15 @@ double VectorDensity::gaussian_density(std::span<const double> x) const {
 }
 
 void VectorDensity::sample(std::span<double> x, Rng& rng) const {
+  check_dimension(x.size(), dimension());
   for (double& u : x) u = (static_cast<double>(rng.bits() >> 11) + 0.5) * 0x1.0p-53;
   from_uniform(x, x);
 }
 
 void VectorDensity::from_uniform(std::span<const double> u, std::span<double> x) const {
   const std::size_t d = marginals_.size();
+  check_dimension(u.size(), dimension());
+  check_dimension(x.size(), dimension());
   if (!dependent()) {
     for (std::size_t i = 0; i < d; ++i) x[i] = marginals_[i].from_uniform(u[i]);
     return;
@@ -123,6 +133,8 @@ void VectorDensity::from_uniform(std::span<const double> u, std::span<double> x)
 }
 
 double VectorDensity::box(std::span<const double> low, std::span<const double> high) const {
+  check_dimension(low.size(), dimension());
+  check_dimension(high.size(), dimension());
   if (dependent()) return gaussian_box(low, high);
   double product = 1.0;
   for (std::size_t i = 0; i < marginals_.size(); ++i) {
@@ -185,6 +197,28 @@ DensitySensors::DensitySensors(int num_states, int num_actions,
                   name(), to_string(densities_[i].marginals()[c].kind()), what,
                   to_string(first.marginals()[c].kind()));
     }
+  }
+}
+
+bool DensitySensors::discrete(int component) const {
+  OAS_REQUIRE(component >= 0 && component < dimension(), "component {} of {}", component,
+              dimension());
+  return densities_.front().marginals()[static_cast<std::size_t>(component)].discrete();
+}
+
+const VectorDensity& DensitySensors::at(Action action, State state) const {
+  check_action(action, num_actions_);
+  check_state(state, num_states_);
+  return (*this)(action, state);
+}
+
+void DensitySensors::likelihood(Action action, std::span<const double> reading,
+                                std::span<double> out) const {
+  check_action(action, num_actions_);
+  OAS_REQUIRE(out.size() == static_cast<std::size_t>(num_states_), "{} likelihoods of {} states",
+              out.size(), num_states_);
+  for (State s{0}; s < num_states_; ++s) {
+    out[static_cast<std::size_t>(s)] = (*this)(action, s)(reading);
   }
 }
 

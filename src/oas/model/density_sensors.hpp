@@ -29,6 +29,7 @@ class VectorDensity {
   [[nodiscard]] const std::vector<Density>& marginals() const { return marginals_; }
   [[nodiscard]] const std::vector<double>& covariance() const { return covariance_; }
 
+  /// All of these throw InvalidArgument where spans do not have d numbers.
   /// The density at x, d numbers. One that is NaN was not seen: this is then the density of the
   /// others, 1 if there are none. O(d); where components depend on each other O(d²), and O(d³) if
   /// some were not seen.
@@ -70,20 +71,17 @@ class DensitySensors {
   [[nodiscard]] int num_actions() const { return num_actions_; }
   [[nodiscard]] int dimension() const { return densities_.front().dimension(); }
   /// Whether component i is a count.
-  [[nodiscard]] bool discrete(int component) const {
-    return densities_.front().marginals()[static_cast<std::size_t>(component)].discrete();
-  }
+  [[nodiscard]] bool discrete(int component) const;
+  /// Indices are trusted; at() checks them.
   [[nodiscard]] const VectorDensity& operator()(Action action, State state) const {
     return densities_[static_cast<std::size_t>(action * num_states_ + state)];
   }
 
+  [[nodiscard]] const VectorDensity& at(Action action, State state) const;
+
   /// p(reading | s, action) for every state; `out` has S entries. Components that are NaN were not
-  /// seen.
-  void likelihood(Action action, std::span<const double> reading, std::span<double> out) const {
-    for (State s{0}; s < num_states_; ++s) {
-      out[static_cast<std::size_t>(s)] = (*this)(action, s)(reading);
-    }
-  }
+  /// seen. Throws InvalidArgument on an action that does not exist and on wrong sizes.
+  void likelihood(Action action, std::span<const double> reading, std::span<double> out) const;
 
   /// The first action whose densities are not those of action 0; none: all actions have the same.
   [[nodiscard]] std::optional<Action> action_that_differs() const;

@@ -55,6 +55,7 @@ Labels::Labels(std::vector<std::string> names, std::string_view kind)
 }
 
 std::string Labels::operator[](int i) const {
+  OAS_REQUIRE(i >= 0 && i < size_, "element {} of a set of {}", i, size_);
   return has_names() ? names_[static_cast<std::size_t>(i)] : std::to_string(i);
 }
 

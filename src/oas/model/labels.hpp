@@ -22,7 +22,7 @@ class Labels {
   [[nodiscard]] bool has_names() const { return !names_.empty(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
-  /// The name of element i, or its index in digits.
+  /// The name of element i, or its index in digits. Throws InvalidArgument when there is none.
   [[nodiscard]] std::string operator[](int i) const;
 
   /// The index of a name, or nothing. Indices in digits are not names.

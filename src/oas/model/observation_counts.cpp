@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas {
@@ -18,10 +19,9 @@ ObservationCounts::ObservationCounts(int num_states, int num_actions, int num_ob
   OAS_REQUIRE(num_states >= 1 && num_actions >= 1 && num_observations >= 1,
               "{}: {} states, {} actions and {} observations", what, num_states, num_actions,
               num_observations);
-  const auto table =
-      static_cast<std::size_t>(num_states) * static_cast<std::size_t>(num_observations);
+  const std::size_t table = table_size({num_states, num_observations});
   shared_ = num_actions > 1 && values_.size() == table;
-  OAS_REQUIRE(shared_ || values_.size() == table * static_cast<std::size_t>(num_actions),
+  OAS_REQUIRE(shared_ || values_.size() == table_size({num_states, num_observations, num_actions}),
               "{}: {} values for {} actions, {} states and {} observations", what, values_.size(),
               num_actions, num_states, num_observations);
   for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -33,6 +33,8 @@ ObservationCounts::ObservationCounts(int num_states, int num_actions, int num_ob
 }
 
 std::span<const double> ObservationCounts::distribution(Action action, State state) const {
+  check_action(action, num_actions_);
+  check_state(state, num_states_);
   const auto row =
       (shared_ ? std::size_t{0}
                : static_cast<std::size_t>(action) * static_cast<std::size_t>(num_states_)) +

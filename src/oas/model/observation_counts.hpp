@@ -26,7 +26,8 @@ class ObservationCounts {
   [[nodiscard]] bool shared() const { return shared_; }
   /// As given: [a][s][o], or [s][o] when shared.
   [[nodiscard]] std::span<const double> values() const { return values_; }
-  /// Counts of one distribution, contiguous.
+  /// Counts of one distribution, contiguous. Throws InvalidArgument on an index that does not
+  /// exist, as total() does.
   [[nodiscard]] std::span<const double> distribution(Action action, State state) const;
   /// Labelled rows in (action, state); when shared, those of all actions.
   [[nodiscard]] double total(Action action, State state) const;

@@ -16,15 +16,28 @@ ObservationModel::ObservationModel(int num_states, int num_actions, int num_obse
   OAS_REQUIRE(num_states >= 1 && num_actions >= 1 && num_observations >= 1,
               "{}: {} states, {} actions and {} observations", what, num_states, num_actions,
               num_observations);
-  const auto block =
-      static_cast<std::size_t>(num_states) * static_cast<std::size_t>(num_observations);
-  OAS_REQUIRE(values_.size() == block * static_cast<std::size_t>(num_actions),
+  const std::size_t block = table_size({num_states, num_observations});
+  OAS_REQUIRE(values_.size() == table_size({num_states, num_observations, num_actions}),
               "{}: {} values for {} actions, {} states and {} observations", what, values_.size(),
               num_actions, num_states, num_observations);
   for (int a = 0; a < num_actions; ++a) {
     check_row_stochastic(std::span(values_).subspan(static_cast<std::size_t>(a) * block, block),
                          num_observations, fmt::format("{}[{}]", what, a));
   }
+}
+
+void ObservationModel::refuse_row(Action action, State state) const {
+  check_action(action, num_actions_);
+  check_state(state, num_states_);
+  throw InvalidArgument("there is no such distribution");
+}
+
+double ObservationModel::at(Action action, State state, Observation observation) const {
+  require_row(action, state);
+  OAS_REQUIRE(observation >= 0 && observation < num_observations_,
+              "observation is {}; there are {} observations", observation.value(),
+              num_observations_);
+  return (*this)(action, state, observation);
 }
 
 std::optional<Action> ObservationModel::action_that_differs() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,7 +13,8 @@ namespace oas {
 
 /// The sensors, known: for each action a the column-stochastic O×S matrix Z_a(o,s) = P(o | s, a)
 /// (the paper's 𝕆_a), stored as [action][state][observation], as in model files. Which of the two
-/// states of a step emits is the model's Timing, not a matter of this class.
+/// states of a step emits is the model's Timing, not a matter of this class. All but operator()
+/// throw InvalidArgument on an index that does not exist.
 class ObservationModel {
  public:
   /// O×S view whose columns are contiguous in memory.
@@ -29,16 +31,20 @@ class ObservationModel {
   [[nodiscard]] std::span<const double> values() const { return values_; }
 
   [[nodiscard]] View matrix(Action action) const {
+    require_row(action, State{0});
     return {values_.data() + offset(action, State{0}), num_observations_, num_states_};
   }
   /// P(· | state, action), contiguous.
   [[nodiscard]] std::span<const double> distribution(Action action, State state) const {
+    require_row(action, state);
     return std::span(values_).subspan(offset(action, state),
                                       static_cast<std::size_t>(num_observations_));
   }
+  /// Indices are trusted; at() checks them.
   [[nodiscard]] double operator()(Action action, State state, Observation observation) const {
     return values_[offset(action, state) + static_cast<std::size_t>(observation)];
   }
+  [[nodiscard]] double at(Action action, State state, Observation observation) const;
   /// The first action whose sensor is not that of action 0; none: all actions have one sensor.
   [[nodiscard]] std::optional<Action> action_that_differs() const;
 
@@ -50,6 +56,13 @@ class ObservationModel {
             static_cast<std::size_t>(state)) *
            static_cast<std::size_t>(num_observations_);
   }
+
+  void require_row(Action action, State state) const {
+    if (static_cast<std::uint32_t>(action) >= static_cast<std::uint32_t>(num_actions_) ||
+        static_cast<std::uint32_t>(state) >= static_cast<std::uint32_t>(num_states_)) [[unlikely]]
+      refuse_row(action, state);
+  }
+  [[noreturn]] void refuse_row(Action action, State state) const;
 
   int num_states_ = 0;
   int num_actions_ = 0;

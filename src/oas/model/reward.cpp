@@ -65,6 +65,7 @@ Reward Reward::simplest(RewardTable table) {
 }
 
 RewardTable Reward::to_table(int num_states, int num_actions, int num_observations) const {
+  check_size(num_states, num_actions, num_observations);
   if (table_) return *table_;
   if (kind_ == Kind::by_transition) {
     return RewardTable::from_dense(num_states, num_actions, num_observations, values_);
@@ -100,13 +101,12 @@ void Reward::check_size(int num_states, int num_actions, int num_observations) c
                 num_actions, num_observations);
     return;
   }
-  const auto s = static_cast<std::size_t>(num_states);
-  const auto a = static_cast<std::size_t>(num_actions);
-  const auto o = static_cast<std::size_t>(num_observations);
-  const std::size_t expected = kind_ == Kind::none              ? 0
-                               : kind_ == Kind::by_observation  ? o
-                               : kind_ == Kind::by_action_state ? a * s
-                                                                : a * s * s * o;
+  const std::size_t expected =
+      kind_ == Kind::none             ? 0
+      : kind_ == Kind::by_observation ? table_size({num_observations})
+      : kind_ == Kind::by_action_state
+          ? table_size({num_actions, num_states})
+          : table_size({num_actions, num_states, num_states, num_observations});
   OAS_REQUIRE(values_.size() == expected, "reward has {} values where {} are needed",
               values_.size(), expected);
 }
@@ -173,6 +173,12 @@ Matrix expected_reward(const Reward& reward, Timing timing, const ObservationMod
   OAS_REQUIRE(transition != nullptr || !reward_needs_transition(reward, timing),
               "the expected reward depends on the transition model, and the model has none");
   const int num_states = sensors.num_states();
+  reward.check_size(num_states, sensors.num_actions(), sensors.num_observations());
+  OAS_REQUIRE(transition == nullptr || (transition->num_states() == num_states &&
+                                        transition->num_actions() == sensors.num_actions()),
+              "a transition model of {} states and {} actions, sensors of {} and {}",
+              transition->num_states(), transition->num_actions(), num_states,
+              sensors.num_actions());
   const std::size_t block =
       static_cast<std::size_t>(num_states) * static_cast<std::size_t>(sensors.num_observations());
   const auto values = reward.values();

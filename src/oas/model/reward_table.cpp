@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas {
@@ -32,6 +33,23 @@ void assign(RewardByObservation& rewards, int observation, double value) {
     rewards.others.clear();
   } else {
     entry(rewards, observation) = value;
+  }
+}
+
+void check_sizes(int num_states, int num_actions, int num_observations) {
+  OAS_REQUIRE(num_states >= 1 && num_actions >= 1 && num_observations >= 1,
+              "rewards of {} states, {} actions and {} observations", num_states, num_actions,
+              num_observations);
+}
+
+// Exceptions are at ascending places of 0 … size-1.
+template <class Value>
+void check_places(const Exceptions<Value>& function, int size) {
+  int last = -1;
+  for (const auto& other : function.others) {
+    OAS_REQUIRE(other.first > last && other.first < size, "a reward at place {} after {}, of {}",
+                other.first, last, size);
+    last = other.first;
   }
 }
 
@@ -203,6 +221,7 @@ void check_rule(const RewardRule& rule, int num_states, int num_actions, int num
 RewardTable::RewardTable(int num_states, int num_actions, int num_observations,
                          std::span<const RewardRule> rules, std::size_t max_writes)
     : num_states_(num_states), num_actions_(num_actions), num_observations_(num_observations) {
+  check_sizes(num_states, num_actions, num_observations);
   RowBuilder builder(num_states, num_actions);
   std::size_t writes = 0;
   for (RewardRule rule : rules) {
@@ -224,6 +243,19 @@ RewardTable::RewardTable(int num_states, int num_actions, int num_observations,
       num_observations_(num_observations),
       row_of_(std::move(row_of)),
       rows_(std::move(rows)) {
+  check_sizes(num_states, num_actions, num_observations);
+  OAS_REQUIRE(row_of_.size() == table_size({num_actions, num_states}),
+              "{} rows of rewards for {} actions and {} states", row_of_.size(), num_actions,
+              num_states);
+  for (const int row : row_of_) {
+    OAS_REQUIRE(row >= 0 && row < static_cast<int>(rows_.size()), "row {} of {}", row,
+                rows_.size());
+  }
+  for (const RewardRow& row : rows_) {
+    check_places(row, num_states);
+    check_places(row.rest, num_observations);
+    for (const auto& other : row.others) check_places(other.second, num_observations);
+  }
   make_unique();
 }
 
@@ -320,6 +352,15 @@ void add_rules(const RewardRow& row, RewardRule rule, std::vector<RewardRule>& o
 }
 
 }  // namespace
+
+double RewardTable::at(int action, int state, int next, int observation) const {
+  check_action(Action{action}, num_actions_);
+  check_state(State{state}, num_states_);
+  check_state(State{next}, num_states_);
+  OAS_REQUIRE(observation >= 0 && observation < num_observations_,
+              "observation is {}; there are {} observations", observation, num_observations_);
+  return (*this)(action, state, next, observation);
+}
 
 std::vector<RewardRule> RewardTable::rules() const {
   std::vector<RewardRule> out;

@@ -57,7 +57,8 @@ class RewardTable {
   RewardTable(int num_states, int num_actions, int num_observations,
               std::span<const RewardRule> rules, std::size_t max_writes = std::size_t{1} << 32);
 
-  /// From rows that may repeat; row_of is [A][S].
+  /// From rows that may repeat; row_of is [A][S]. Throws InvalidArgument on a row or a place that
+  /// does not exist.
   RewardTable(int num_states, int num_actions, int num_observations, std::vector<RewardRow> rows,
               std::vector<int> row_of);
 
@@ -69,6 +70,7 @@ class RewardTable {
   [[nodiscard]] int num_actions() const { return num_actions_; }
   [[nodiscard]] int num_observations() const { return num_observations_; }
 
+  /// Indices are trusted here; at() checks them.
   [[nodiscard]] const RewardRow& row(int action, int state) const {
     return row_at(action * num_states_ + state);
   }
@@ -78,6 +80,7 @@ class RewardTable {
   [[nodiscard]] double operator()(int action, int state, int next, int observation) const {
     return row(action, state)(next)(observation);
   }
+  [[nodiscard]] double at(int action, int state, int next, int observation) const;
 
   [[nodiscard]] bool depends_on_next() const;
   [[nodiscard]] bool depends_on_observation() const;

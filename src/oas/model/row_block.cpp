@@ -7,6 +7,8 @@
 namespace oas {
 
 RowBlock RowBlock::part(std::size_t first, std::size_t count) const {
+  OAS_REQUIRE(first <= size() && count <= size() - first, "{} rows from row {} on, of {}", count,
+              first, size());
   const auto cut = [&](auto column) {
     if (column.empty()) return column;
     const std::size_t width = column.size() / size();

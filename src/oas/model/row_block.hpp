@@ -30,7 +30,7 @@ struct RowBlock {
 
   [[nodiscard]] std::size_t size() const { return actions.size(); }
 
-  /// Rows first … first+count-1, without run starts.
+  /// Rows first … first+count-1, without run starts. Throws InvalidArgument where there are fewer.
   [[nodiscard]] RowBlock part(std::size_t first, std::size_t count) const;
 
   /// Throws InvalidArgument when columns differ in length or run starts do not ascend.

@@ -6,6 +6,13 @@
 
 namespace oas {
 
+namespace {
+
+// Numbers of a row.
+std::size_t width(std::size_t numbers, std::size_t rows) { return rows > 0 ? numbers / rows : 0; }
+
+}  // namespace
+
 RunCut numbered_from(std::int64_t first_run, RunCut cut) {
   if (!cut) return cut;
   return [first_run, cut = std::move(cut)](std::int64_t run, std::int64_t rows) {
@@ -20,6 +27,12 @@ std::vector<RowPart> RowSource::parts(Parallelism /*parallelism*/, const RunCut&
 void StoredRows::add(const RowBlock& block) {
   if (block.size() == 0) return;
   const std::size_t first = size();
+  block.validate();
+  OAS_REQUIRE(
+      first == 0 ||
+          (width(block.readings.size(), block.size()) == width(readings_.size(), first) &&
+           width(block.likelihoods.size(), block.size()) == width(likelihoods_.size(), first)),
+      "rows with and without a column, or of several widths, cannot be kept together");
   const bool starts_anew = block.run_starts.empty() || block.run_starts.front() != 0;
   if (new_run_ && starts_anew) {
     run_starts_.push_back(first);
@@ -34,8 +47,6 @@ void StoredRows::add(const RowBlock& block) {
     mixed_ = true;
   }
   const auto append = [&](const auto& from, auto& to) {
-    OAS_REQUIRE(first == 0 || from.empty() == to.empty(),
-                "rows with and without a column cannot be kept together");
     to.insert(to.end(), from.begin(), from.end());
   };
   append(block.actions, actions_);

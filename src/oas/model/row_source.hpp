@@ -66,6 +66,8 @@ class StoredRows final : public RowSource {
   StoredRows() = default;
   StoredRows(const StoredRows& other) = default;
   StoredRows& operator=(const StoredRows& other) = default;
+  StoredRows(StoredRows&& other) noexcept = default;
+  StoredRows& operator=(StoredRows&& other) noexcept = default;
   ~StoredRows() override = default;
 
   /// The next row belongs to a new run.
@@ -74,7 +76,8 @@ class StoredRows final : public RowSource {
     next_start_ = start;
   }
   /// Copies the rows; run starts of the block count too. Columns must be those of the rows before,
-  /// but for propensities: where some rows have none, none are kept.
+  /// but for propensities: where some rows have none, none are kept. Throws InvalidArgument where
+  /// they are not, and on a block that is not valid; nothing has changed then.
   void add(const RowBlock& block);
   void add(const StoredRows& other);
 

@@ -8,6 +8,11 @@
 
 namespace oas {
 
+RunStart RunStart::known(State state) {
+  OAS_REQUIRE(state >= 0, "a run starts in state {}", state.value());
+  return RunStart(state.value());
+}
+
 RunStart RunStart::with_whole_reading() const {
   const auto missing = [](double component) { return std::isnan(component); };
   const bool whole = !first_ || std::ranges::none_of(first_->reading, missing);
@@ -18,9 +23,12 @@ double RunStart::belief(std::span<const double> start, std::span<double> out,
                         std::span<const double> unknown) const {
   const std::size_t n = start.size();
   if (unknown.empty() && law_) unknown = *law_;
+  OAS_REQUIRE(fits(static_cast<int>(n)) && out.size() >= n &&
+                  (!is_unknown() || unknown.empty() || unknown.size() == n),
+              "this start of a run does not fit a model of {} states (room for {})", n, out.size());
   if (from_model()) {
     std::copy(start.begin(), start.end(), out.begin());
-  } else if (is_unknown() && unknown.size() == n) {
+  } else if (is_unknown() && !unknown.empty()) {
     std::copy(unknown.begin(), unknown.end(), out.begin());
   } else {
     std::fill_n(out.begin(), n, value_ == kUnknown ? 1.0 / static_cast<double>(n) : 0.0);

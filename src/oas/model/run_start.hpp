@@ -28,7 +28,8 @@ class RunStart {
  public:
   RunStart() = default;  ///< the model's start
   [[nodiscard]] static RunStart unknown() { return RunStart(kUnknown); }
-  [[nodiscard]] static RunStart known(State state) { return RunStart(state.value()); }
+  /// Throws InvalidArgument on a negative one; whether the model has it, fits() says.
+  [[nodiscard]] static RunStart known(State state);
 
   /// The same start with a first reading.
   [[nodiscard]] RunStart with(FirstReading first) const {
@@ -58,7 +59,7 @@ class RunStart {
   /// action, so that a first reading has been taken in. Returns the probability of that reading (of
   /// a real-valued one the density), 1 where there is none. On 0 (the model says this cannot
   /// happen) it is skipped. `unknown` is the law where nothing is known; empty: the learned one, or
-  /// all states alike.
+  /// all states alike. Throws InvalidArgument unless it fits and `out` has room.
   double belief(std::span<const double> start, std::span<double> out,
                 std::span<const double> unknown = {}) const;
 

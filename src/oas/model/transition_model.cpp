@@ -14,8 +14,8 @@ TransitionModel::TransitionModel(int num_states, int num_actions, std::vector<do
     : num_states_(num_states), num_actions_(num_actions), values_(std::move(values)) {
   OAS_REQUIRE(num_states >= 1 && num_actions >= 1, "{}: {} states and {} actions", what, num_states,
               num_actions);
-  const auto block = static_cast<std::size_t>(num_states) * static_cast<std::size_t>(num_states);
-  OAS_REQUIRE(values_.size() == block * static_cast<std::size_t>(num_actions),
+  const std::size_t block = table_size({num_states, num_states});
+  OAS_REQUIRE(values_.size() == table_size({num_states, num_states, num_actions}),
               "{}: {} values for {} actions and {} states", what, values_.size(), num_actions,
               num_states);
   for (int a = 0; a < num_actions; ++a) {
@@ -63,6 +63,8 @@ TransitionModel TransitionModel::listed(int num_states, int num_actions,
 }
 
 Vector TransitionModel::mean_next(Action action, const Vector& v) const {
+  require_row(action, State{0});
+  OAS_REQUIRE(v.size() == num_states_, "{} numbers for {} states", v.size(), num_states_);
   if (!is_listed()) return matrix(action) * v;
   Vector mean = Vector::Zero(num_states_);
   for (State s{0}; s < num_states_; ++s) {
@@ -74,6 +76,8 @@ Vector TransitionModel::mean_next(Action action, const Vector& v) const {
 }
 
 Matrix TransitionModel::mean_next(Action action, const Matrix& columns) const {
+  require_row(action, State{0});
+  OAS_REQUIRE(columns.rows() == num_states_, "{} rows for {} states", columns.rows(), num_states_);
   if (!is_listed()) return matrix(action) * columns;
   Matrix means = Matrix::Zero(num_states_, columns.cols());
   for (State s{0}; s < num_states_; ++s) {
@@ -99,6 +103,18 @@ void TransitionModel::refuse_table() const {
                   kMaxTable));
 }
 
+void TransitionModel::refuse_row(Action action, State state) const {
+  check_action(action, num_actions_);
+  check_state(state, num_states_);
+  throw InvalidArgument("there is no such row");
+}
+
+double TransitionModel::at(Action action, State state, State next) const {
+  require_row(action, state);
+  check_state(next, num_states_);
+  return (*this)(action, state, next);
+}
+
 std::span<const ProbabilityEntry> TransitionModel::entries(Action action, State state) const {
   const auto row = static_cast<std::size_t>(action) * static_cast<std::size_t>(num_states_) +
                    static_cast<std::size_t>(state);
@@ -114,9 +130,9 @@ double TransitionModel::find(Action action, State state, State next) const {
 }
 
 TransitionModel TransitionModel::uniform(int num_states, int num_actions) {
-  const std::size_t size = static_cast<std::size_t>(num_states) *
-                           static_cast<std::size_t>(num_states) *
-                           static_cast<std::size_t>(num_actions);
+  const std::size_t size = table_size({num_states, num_states, num_actions});
+  OAS_REQUIRE(size > 0 && size <= std::vector<double>().max_size(),
+              "transition: {} states and {} actions", num_states, num_actions);
   return {num_states, num_actions, std::vector<double>(size, 1.0 / num_states)};
 }
 

@@ -23,7 +23,8 @@ struct ProbabilityEntry {
 /// at construction, then immutable. Held as a table, contiguous as [action][state][next state], or,
 /// where a table would not fit (large models of files, whose rows are nearly all 0), as the list of
 /// what is not 0. Code that walks along rows with for_each_next() serves both; values(), row() and
-/// matrix() need the table and throw InvalidArgument that says so where there is none.
+/// matrix() need the table and throw InvalidArgument that says so where there is none. All but
+/// operator() throw InvalidArgument on an index that does not exist.
 class TransitionModel {
  public:
   /// File readers list models of more entries than this (256 MB as a table).
@@ -54,22 +55,27 @@ class TransitionModel {
   }
   [[nodiscard]] MatrixView matrix(Action action) const {
     require_table();
+    require_row(action, State{0});
     return {values_.data() + offset(action, State{0}), num_states_, num_states_};
   }
   [[nodiscard]] std::span<const double> row(Action action, State state) const {
     require_table();
+    require_row(action, state);
     return std::span(values_).subspan(offset(action, state), static_cast<std::size_t>(num_states_));
   }
-  /// O(1); O(log S) when listed.
+  /// O(1); O(log S) when listed. Indices are trusted; at() checks them.
   [[nodiscard]] double operator()(Action action, State state, State next) const {
     return is_listed() ? find(action, state, next)
                        : values_[offset(action, state) + static_cast<std::size_t>(next)];
   }
 
+  [[nodiscard]] double at(Action action, State state, State next) const;
+
   /// Calls visit(State next, double probability) for what is not 0, by rising `next`. O(S), or by
   /// the length of the row when listed.
   template <class Visit>
   void for_each_next(Action action, State state, Visit&& visit) const {
+    require_row(action, state);
     if (is_listed()) {
       for (const ProbabilityEntry& entry : entries(action, state)) {
         visit(State{entry.outcome}, entry.probability);
@@ -82,7 +88,8 @@ class TransitionModel {
     }
   }
 
-  /// T_a v: the mean of v at the next state. O(S²), or by the number of entries when listed.
+  /// T_a v: the mean of v, which has S numbers, at the next state. O(S²), or by the number of
+  /// entries when listed.
   [[nodiscard]] Vector mean_next(Action action, const Vector& v) const;
   /// The same for each column.
   [[nodiscard]] Matrix mean_next(Action action, const Matrix& columns) const;
@@ -102,7 +109,13 @@ class TransitionModel {
     if (is_listed()) [[unlikely]]
       refuse_table();
   }
+  void require_row(Action action, State state) const {
+    if (static_cast<std::uint32_t>(action) >= static_cast<std::uint32_t>(num_actions_) ||
+        static_cast<std::uint32_t>(state) >= static_cast<std::uint32_t>(num_states_)) [[unlikely]]
+      refuse_row(action, state);
+  }
   [[noreturn]] void refuse_table() const;
+  [[noreturn]] void refuse_row(Action action, State state) const;
   [[nodiscard]] std::span<const ProbabilityEntry> entries(Action action, State state) const;
   [[nodiscard]] double find(Action action, State state, State next) const;
 

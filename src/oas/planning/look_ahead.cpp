@@ -91,7 +91,15 @@ double LookAhead::sparse_future(const double* belief, int action) {
   return future;
 }
 
+void LookAhead::check_belief(std::span<const double> belief) const {
+  OAS_REQUIRE(belief.size() == static_cast<std::size_t>(num_states()),
+              "a belief over {} states for {}", belief.size(), num_states());
+}
+
 void LookAhead::action_values(std::span<const double> belief, std::span<double> values) {
+  check_belief(belief);
+  OAS_REQUIRE(values.size() == values_.size(), "room for {} values of {} actions", values.size(),
+              values_.size());
   const VectorView b(belief.data(), num_states());
   for (int a = 0; a < num_actions(); ++a) values[a] = rewards_.row(a).dot(b);
   if (!grid_) {
@@ -111,6 +119,7 @@ int LookAhead::greedy(std::span<const double> belief) {
 }
 
 double LookAhead::bias(std::span<const double> belief) const {
+  check_belief(belief);
   if (!grid_) return (alpha_ * VectorView(belief.data(), num_states())).maxCoeff();
   std::array<std::uint32_t, kMaxGridStates> indices;
   std::array<double, kMaxGridStates> weights;

@@ -17,7 +17,8 @@ namespace oas {
 /// with v interpolated on the plan's grid or the maximum over its α-vectors. Keeps its own copy of
 /// what it needs, and work space (so calls are not const); one per thread.
 /// Cost A O (S² + S log S) on a grid, A O (S² + K S) with K vectors; no allocation after the first.
-/// With vectors in a large sparse model (detail::SparseModel) the cost is by what is not 0.
+/// With vectors in a large sparse model (detail::SparseModel) the cost is by what is not 0. Wrong
+/// sizes throw InvalidArgument.
 class LookAhead {
  public:
   /// Throws InvalidArgument on a plan that is not valid, and on one for a horizon.
@@ -37,6 +38,7 @@ class LookAhead {
   [[nodiscard]] int num_states() const { return static_cast<int>(rewards_.cols()); }
 
  private:
+  void check_belief(std::span<const double> belief) const;
   void prepare(const Pomdp& model, const GridBias& bias);
   void prepare(const Pomdp& model, const VectorBias& bias);
   [[noreturn]] void prepare(const Pomdp& model, const HorizonPolicy& policy);

@@ -19,9 +19,15 @@ std::string GridBias::brief(int /*num_states*/) const {
   return fmt::format("grid of resolution {} ({} points)", resolution, values.size());
 }
 
+int VectorBias::num_vectors(int num_states) const {
+  OAS_REQUIRE(num_states >= 1, "vectors over {} states", num_states);
+  return static_cast<int>(alpha.size()) / num_states;
+}
+
 void VectorBias::validate(int num_states) const {
-  OAS_REQUIRE(!alpha.empty() && alpha.size() % static_cast<std::size_t>(num_states) == 0,
-              "alpha has {} numbers, no positive multiple of {} states", alpha.size(), num_states);
+  OAS_REQUIRE(
+      num_states >= 1 && !alpha.empty() && alpha.size() % static_cast<std::size_t>(num_states) == 0,
+      "alpha has {} numbers, no positive multiple of {} states", alpha.size(), num_states);
   check_finite(alpha, "alpha");
 }
 

@@ -100,9 +100,8 @@ struct VectorBias {
 
   std::vector<double> alpha;  ///< [K][S]
 
-  [[nodiscard]] int num_vectors(int num_states) const {
-    return static_cast<int>(alpha.size()) / num_states;
-  }
+  /// Throws InvalidArgument on fewer than one state.
+  [[nodiscard]] int num_vectors(int num_states) const;
   /// Throws InvalidArgument when the numbers are not one or more vectors over so many states.
   void validate(int num_states) const;
   [[nodiscard]] std::string brief(int num_states) const;
@@ -155,6 +154,7 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+/// Throws InvalidArgument on a plan that is not valid.
 [[nodiscard]] nlohmann::ordered_json plan_to_json(const Plan& plan);
 /// Errors are ParseError "file: $.path: message" and name the value.
 [[nodiscard]] Plan parse_plan(std::string_view text, const std::string& file);

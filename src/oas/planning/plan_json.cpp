@@ -263,6 +263,7 @@ Plan read_parts(const JsonView& root) {
 }  // namespace
 
 Json plan_to_json(const Plan& plan) {
+  plan.validate();
   Json document;
   document["format"] = kFormat;
   document["planner"] = std::visit([](const auto& bias) { return bias.kName; }, plan.bias);

@@ -122,6 +122,7 @@ void PlanOptions::require_average(std::string_view what) const {
 bool PlanOptions::looks_at_grid() const { return find_planner(planner).has_grid; }
 
 void certify(Plan& plan, const SimulationOptions& options, Parallelism parallelism) {
+  options.validate();
   plan.gain_lower = plan.gain_upper;  // a valid plan is needed to simulate
   const GainInterval interval =
       evaluate_by_simulation(plan.model, plan, plan.model, options, parallelism);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 
 namespace oas {
@@ -172,8 +173,10 @@ TransitionModel random_transition(int num_states, int num_actions, double min_en
   OAS_REQUIRE(min_entry >= 0.0 && min_entry * num_states <= 1.0,
               "min_entry is {}; it must lie in [0, 1/{}]", min_entry, num_states);
   const double free_mass = 1.0 - num_states * min_entry;
-  const auto width = static_cast<std::size_t>(num_states);
-  std::vector<double> values(static_cast<std::size_t>(num_actions) * width * width);
+  const std::size_t size = table_size({num_actions, num_states, num_states});
+  OAS_REQUIRE(size <= std::vector<double>().max_size(),
+              "a random transition model of {} states and {} actions", num_states, num_actions);
+  std::vector<double> values(size);
   for (auto row = values.begin(); row != values.end(); row += num_states) {
     double sum = 0.0;
     for (auto cell = row; cell != row + num_states; ++cell) sum += * cell = positive_uniform(rng);

@@ -29,7 +29,7 @@ struct ReportOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields.text("title", title, "heading of the page; the log's name if none");
-    fields("steps", question.steps, {0, 100'000}, "how many steps to look ahead");
+    fields("steps", question.steps, {1, 100'000}, "how many steps to look ahead");
     fields("units", histories, {0, 1000}, "how many units to draw along time, those at risk first");
     fields("confidence", confidence, {kAboveZero, kBelowOne}, "level of the limits over draws");
     fields("seed", seed, "of the plan's play");

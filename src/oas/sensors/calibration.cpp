@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/core/sampling.hpp"
@@ -20,6 +21,13 @@ namespace {
 constexpr int kMostNamed = 8;  // rows named in one message
 constexpr double kFewestInCell = 5.0;
 constexpr double kDependent = 1e-4;  // p-value below which observations are said to differ
+
+void require_sizes(int states, int actions, int observations) {
+  OAS_REQUIRE(
+      states >= 1 && actions >= 1 && observations >= 1 &&
+          table_size({states, actions, observations}) <= std::vector<std::int64_t>().max_size(),
+      "counts of {} states, {} actions and {} observations", states, actions, observations);
+}
 
 std::size_t counts_row(const SensorCounts& counts, Action action, State state) {
   return (static_cast<std::size_t>(action) * static_cast<std::size_t>(counts.num_states) +
@@ -254,13 +262,14 @@ SensorCounts::SensorCounts(int states, int actions, int observations)
     : num_states(states),
       num_actions(actions),
       num_observations(observations),
-      values(static_cast<std::size_t>(states) * static_cast<std::size_t>(actions) *
-                 static_cast<std::size_t>(observations),
+      values((require_sizes(states, actions, observations),
+              table_size({states, actions, observations})),
              0) {}
 
 void SensorCounts::add(const SensorCounts& other) {
   OAS_REQUIRE(values.size() == other.values.size() && num_states == other.num_states &&
-                  num_actions == other.num_actions && first.size() == other.first.size(),
+                  num_actions == other.num_actions && num_observations == other.num_observations &&
+                  first.size() == other.first.size(),
               "counts of {} states, {} actions cannot take in counts of {} and {}", num_states,
               num_actions, other.num_states, other.num_actions);
   std::transform(values.begin(), values.end(), other.values.begin(), values.begin(), std::plus<>{});
@@ -269,15 +278,34 @@ void SensorCounts::add(const SensorCounts& other) {
 }
 
 std::int64_t& SensorCounts::at(Action action, State state, Observation observation) {
+  check_action(action, num_actions);
+  check_state(state, num_states);
+  OAS_REQUIRE(observation >= 0 && observation < num_observations,
+              "observation is {}; there are {} observations", observation.value(),
+              num_observations);
   return values[counts_row(*this, action, state) + static_cast<std::size_t>(observation)];
 }
 
+void SensorCounts::validate() const {
+  const std::size_t expected = table_size({num_states, num_actions, num_observations});
+  OAS_REQUIRE(values.size() == expected &&
+                  (first.empty() || first.size() == table_size({num_states, num_observations})),
+              "{} counts, and {} of first readings, for {} states, {} actions and {} observations",
+              values.size(), first.size(), num_states, num_actions, num_observations);
+  const auto negative = [](std::int64_t count) { return count < 0; };
+  OAS_REQUIRE(std::ranges::none_of(values, negative) && std::ranges::none_of(first, negative),
+              "some observation was counted less than 0 times");
+}
+
 std::int64_t SensorCounts::total(Action action, State state) const {
+  check_action(action, num_actions);
+  check_state(state, num_states);
   const auto begin = values.begin() + static_cast<std::ptrdiff_t>(counts_row(*this, action, state));
   return std::accumulate(begin, begin + num_observations, std::int64_t{0});
 }
 
 ActionDependence test_action_dependence(const SensorCounts& counts) {
+  counts.validate();
   ActionDependence result;
   for (State s{0}; s < counts.num_states; ++s) {
     Matrix table(counts.num_actions, counts.num_observations);
@@ -308,8 +336,7 @@ SensorCounter::SensorCounter(const Pomdp& model)
 }
 
 void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t count) {
-  OAS_REQUIRE(rows.states.size() == rows.size(), "{} rows with {} states", rows.size(),
-              rows.states.size());
+  check_rows(rows, first, count);
   for (std::size_t t = first; t < first + count; ++t) {
     std::optional<Observation> seen;
     if (rows.observations[t] != kMissing) seen = rows.observations[t];
@@ -317,6 +344,20 @@ void SensorCounter::add(const Trajectory& rows, std::size_t first, std::size_t c
               [&](Action action, State state, Observation observation) {
                 count_one(action, state, observation);
               });
+  }
+}
+
+void SensorCounter::check_rows(const Trajectory& rows, std::size_t first, std::size_t count) const {
+  OAS_REQUIRE(rows.states.size() == rows.size() && rows.observations.size() == rows.size(),
+              "{} rows with {} states and {} observations", rows.size(), rows.states.size(),
+              rows.observations.size());
+  OAS_REQUIRE(first <= rows.size() && count <= rows.size() - first, "{} rows from row {} on, of {}",
+              count, first, rows.size());
+  for (std::size_t t = first; t < first + count; ++t) {
+    if (rows.actions[t] != kNoAction) check_action(rows.actions[t], counts_.num_actions);
+    check_observation(rows.observations[t], counts_.num_observations);
+    OAS_REQUIRE(rows.states[t] >= -1 && rows.states[t] < counts_.num_states,
+                "state is {}; there are {} states", rows.states[t].value(), counts_.num_states);
   }
 }
 
@@ -362,6 +403,12 @@ std::string Calibration::brief() const {
 Calibration calibrate(const SensorCounts& counted, const Pomdp& model,
                       const CalibrationOptions& options) {
   options.validate();
+  counted.validate();
+  OAS_REQUIRE(counted.num_states == model.num_states() &&
+                  counted.num_actions == model.num_actions() &&
+                  counted.num_observations == model.num_observations(),
+              "counts of {} states, {} actions and {} observations for a model of {}",
+              counted.num_states, counted.num_actions, counted.num_observations, model.brief());
   const auto seen = [](std::int64_t count) { return count > 0; };
   OAS_REQUIRE(std::any_of(counted.values.begin(), counted.values.end(), seen) ||
                   std::any_of(counted.first.begin(), counted.first.end(), seen),

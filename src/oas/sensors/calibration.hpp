@@ -19,12 +19,17 @@ namespace oas {
 /// order.
 struct SensorCounts {
   SensorCounts() = default;
+  /// Throws InvalidArgument on sizes below 1.
   SensorCounts(int num_states, int num_actions, int num_observations);
 
+  /// Throws InvalidArgument when sizes differ.
   void add(const SensorCounts& other);
+  /// These throw InvalidArgument on an index that does not exist.
   [[nodiscard]] std::int64_t& at(Action action, State state, Observation observation);
   /// Observations under (action, state).
   [[nodiscard]] std::int64_t total(Action action, State state) const;
+  /// Throws InvalidArgument unless there are as many values as the sizes say, none negative.
+  void validate() const;
 
   int num_states = 0;
   int num_actions = 0;
@@ -68,12 +73,14 @@ class SensorCounter {
   explicit SensorCounter(const Pomdp& model);
 
   void start_run() { rows_.start_run(); }
-  /// Rows first … first+count-1 of a trajectory with states; -1 is an unknown one. Indices are
-  /// trusted.
+  /// Rows first … first+count-1 of a trajectory with states; -1 is an unknown one, and where rows
+  /// are reading-first an action that is not told. Throws InvalidArgument on rows or indices that
+  /// do not exist, and has changed nothing then.
   void add(const Trajectory& rows, std::size_t first, std::size_t count);
   [[nodiscard]] SensorCounts finish();
 
  private:
+  void check_rows(const Trajectory& rows, std::size_t first, std::size_t count) const;
   void count_one(Action action, State state, Observation observation);
 
   LabelledRows<Observation> rows_;
@@ -152,10 +159,11 @@ struct Calibration {
 ///    error.
 /// First readings of rows that are reading-first count for the one sensor of all actions, or else
 /// (several actions, not the same for all) make a sensor of their own.
-/// O(draws A S² O). Throws InvalidArgument when there is no row to count, and naming them when some
-/// (a,s), or states of first readings, were never seen and the prior is 0. In `before` timing warns
-/// of observations that differ by action (p < 1e-4), which may be the sensors or how actions were
-/// chosen (see SensorCounter), unless options say which. `model` gives names and timing.
+/// O(draws A S² O). Throws InvalidArgument on counts of other sizes than the model's, when there is
+/// no row to count, and naming them when some (a,s), or states of first readings, were never seen
+/// and the prior is 0. In `before` timing warns of observations that differ by action (p < 1e-4),
+/// which may be the sensors or how actions were chosen (see SensorCounter), unless options say
+/// which. `model` gives names and timing.
 [[nodiscard]] Calibration calibrate(const SensorCounts& counts, const Pomdp& model,
                                     const CalibrationOptions& options = {});
 

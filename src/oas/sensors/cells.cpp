@@ -30,6 +30,8 @@ Cells::Cells(std::vector<std::vector<double>> splits) : splits_(std::move(splits
 }
 
 Observation Cells::cell(std::span<const double> reading) const {
+  OAS_REQUIRE(reading.size() == splits_.size(), "a reading of {} components for cells of {}",
+              reading.size(), splits_.size());
   std::size_t cell = 0;
   for (std::size_t c = 0; c < splits_.size(); ++c) {
     const auto& splits = splits_[c];

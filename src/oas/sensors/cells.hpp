@@ -27,7 +27,7 @@ class Cells {
   [[nodiscard]] int num_cells() const { return num_cells_; }
   [[nodiscard]] const std::vector<std::vector<double>>& splits() const { return splits_; }
 
-  /// The cell that holds a reading.
+  /// The cell that holds a reading. Throws InvalidArgument when it has other components.
   [[nodiscard]] Observation cell(std::span<const double> reading) const;
 
   friend bool operator==(const Cells&, const Cells&) = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -136,11 +137,18 @@ class EnvironmentOf {
       : timing_(model.timing()),
         reading_first_(Answers::chain(model).reading_first()),
         num_states_(model.num_states()),
+        num_actions_(model.num_actions()),
         transitions_(detail::transition_samplers(Answers::chain(model).transition())),
         answers_(model),
         rng_(rng),
         state_(sample_categorical(Answers::chain(model).start(), rng_)) {}
 
+  [[nodiscard]] int num_actions() const { return num_actions_; }
+  [[nodiscard]] bool has(Action action) const {
+    return static_cast<std::uint32_t>(action) < static_cast<std::uint32_t>(num_actions_);
+  }
+
+  /// The action must exist; play() sees to it.
   // Draws are inlined: calls of them would cost a fifth of a step.
   [[gnu::flatten]] Outcome step(Action action) {
     const State now = state_;
@@ -175,6 +183,7 @@ class EnvironmentOf {
   bool reading_first_;
   RunStart start_;
   int num_states_;
+  int num_actions_;
   AliasTables transitions_;  // row a·S + s
   Answers answers_;
   Rng rng_;

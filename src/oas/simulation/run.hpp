@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/model/trajectory.hpp"
 #include "oas/simulation/agent.hpp"
@@ -31,11 +32,14 @@ void open_run(System& environment, T& agent) {
 /// the observation. `watch(choice, outcome)` is called in between, when the environment has
 /// answered and the agent does not know yet: whoever counts, logs or judges the steps does it
 /// there. Agent and environment keep their state: the same steps result however they are cut.
+/// Throws InvalidArgument when the agent chooses an action that does not exist.
 template <class System, Agent<typename System::Reading> T, class Watch>
 void play(System& environment, T& agent, Rng& agent_rng, std::size_t steps, Watch watch) {
   open_run(environment, agent);
   for (std::size_t t = 0; t < steps; ++t) {
     const Choice choice = agent.act(agent_rng);
+    if (!environment.has(choice.action)) [[unlikely]]
+      check_action(choice.action, environment.num_actions());
     const typename System::Outcome outcome = environment.step(choice.action);
     watch(choice, outcome);
     agent.observe(outcome.observation);
@@ -54,6 +58,14 @@ void set_row(Trajectory& out, std::size_t t, const Choice& choice, const Outcome
   out.states[t] = outcome.state;
 }
 
+// Gives `out` so many more rows; returns how many there were.
+inline std::size_t grow(Trajectory& out, std::size_t steps) {
+  const std::size_t rows = out.size();
+  OAS_REQUIRE(steps <= out.propensities.max_size() - rows, "{} steps after {} rows", steps, rows);
+  out.resize(rows + steps);
+  return rows;
+}
+
 }  // namespace detail
 
 /// Plays `steps` further steps and appends them to `out` with all columns; allocates only where
@@ -61,8 +73,7 @@ void set_row(Trajectory& out, std::size_t t, const Choice& choice, const Outcome
 template <Agent T>
 void advance(Environment& environment, T& agent, Rng& agent_rng, std::size_t steps,
              Trajectory& out) {
-  std::size_t t = out.size();
-  out.resize(t + steps);
+  std::size_t t = detail::grow(out, steps);
   play(environment, agent, agent_rng, steps,
        [&](const Choice& choice, const Environment::Outcome& outcome) {
          detail::set_row(out, t++, choice, outcome, outcome.observation);
@@ -83,8 +94,7 @@ void advance(ContinuousEnvironment& environment, T& agent, Rng& agent_rng, std::
   const auto append = [](std::vector<double>& to, std::span<const double> values) {
     to.insert(to.end(), values.begin(), values.end());
   };
-  std::size_t t = out.rows.size();
-  out.rows.resize(t + steps);
+  std::size_t t = detail::grow(out.rows, steps);
   play(environment, agent, agent_rng, steps,
        [&](const Choice& choice, const ContinuousEnvironment::Outcome& outcome) {
          detail::set_row(out.rows, t++, choice, outcome, Observation{0});

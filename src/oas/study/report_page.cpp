@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "oas/core/markup.hpp"
 #include "oas/core/version.hpp"
@@ -15,16 +14,9 @@ namespace oas {
 
 namespace {
 
-std::string interval_cells(const MeanInterval& interval) {
-  return number_cell(interval.mean) +
-         fmt::format("<td data-value=\"{}\">{} … {}</td>",
-                     std::isfinite(interval.lower) ? fmt::format("{}", interval.lower) : "",
-                     short_number(interval.lower), short_number(interval.upper));
-}
-
-std::string optional_interval(const std::optional<MeanInterval>& interval) {
-  return interval ? interval_cells(*interval)
-                  : "<td data-value=\"\">–</td><td data-value=\"\">–</td>";
+std::string cells_of(const std::optional<MeanInterval>& interval) {
+  return interval ? mean_cells(interval->mean, interval->lower, interval->upper)
+                  : unknown_mean_cells();
 }
 
 // The words that stand before a panel's value in its title ("policy: belief"), alone.
@@ -52,9 +44,9 @@ std::string curves_table(const FigureData& figure) {
       text += "<tr>";
       if (panels) text += text_cell(panel.label);
       text += text_cell(spec.words_for(series.label));
-      text += number_cell(last.y.count) + number_cell(last.x) + interval_cells(last.y) +
-              optional_interval(series.slope);
-      if (paired) text += optional_interval(series.difference);
+      text += number_cell(last.y.count) + number_cell(last.x) + cells_of(last.y) +
+              cells_of(series.slope);
+      if (paired) text += cells_of(series.difference);
       text += "</tr>\n";
     }
   }

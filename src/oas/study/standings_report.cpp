@@ -54,12 +54,6 @@ void draw_standing(Svg& svg, const Axis& axis, const Standing& one, double y,
   }
 }
 
-std::string interval_cell(const MeanInterval& interval) {
-  return fmt::format("<td data-value=\"{}\">{} … {}</td>",
-                     std::isfinite(interval.lower) ? fmt::format("{}", interval.lower) : "",
-                     short_number(interval.lower), short_number(interval.upper));
-}
-
 std::string table_of(const std::vector<Standing>& standings) {
   std::string text = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
   text += head_cell("sweep", true) + head_cell("agent", true);
@@ -71,9 +65,9 @@ std::string table_of(const std::vector<Standing>& standings) {
   text += "</tr></thead>\n<tbody>\n";
   for (const Standing& one : standings) {
     text += "<tr>" + text_cell(name_of(one.sweep)) + text_cell(one.agent) +
-            number_cell(one.regret.mean) + interval_cell(one.regret);
-    text += one.behind ? number_cell(one.behind->mean) + interval_cell(*one.behind)
-                       : "<td data-value=\"\">–</td><td data-value=\"\">–</td>";
+            mean_cells(one.regret.mean, one.regret.lower, one.regret.upper);
+    text += one.behind ? mean_cells(one.behind->mean, one.behind->lower, one.behind->upper)
+                       : unknown_mean_cells();
     for (const double value :
          {one.median, one.worst_instance, one.worst_run, one.floor_regret,
           static_cast<double>(one.instances), static_cast<double>(one.runs), one.seconds}) {

@@ -142,6 +142,7 @@ double second_eigenvalue_modulus(const Eigen::Ref<const Matrix>& stochastic) {
   const Eigen::Index n = stochastic.rows();
   OAS_REQUIRE(n > 0 && stochastic.cols() == n, "eigenvalues of a {}x{} matrix", n,
               stochastic.cols());
+  OAS_REQUIRE(stochastic.allFinite(), "eigenvalues of a matrix with entries that are not finite");
   if (n == 1) return 0.0;
   const Eigen::EigenSolver<Eigen::MatrixXd> solver(stochastic, /*computeEigenvectors=*/false);
   if (solver.info() != Eigen::Success) return kUnknown;
@@ -151,6 +152,7 @@ double second_eigenvalue_modulus(const Eigen::Ref<const Matrix>& stochastic) {
 }
 
 Matrix uniform_policy_chain(const TransitionModel& transition) {
+  OAS_REQUIRE(transition.num_states() > 0, "the transition model is empty");
   Matrix chain = Matrix::Zero(transition.num_states(), transition.num_states());
   for (int a = 0; a < transition.num_actions(); ++a) chain += transition.matrix(Action{a});
   return chain / transition.num_actions();

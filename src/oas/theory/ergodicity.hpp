@@ -22,7 +22,8 @@ namespace oas {
 [[nodiscard]] double dobrushin_coefficient(const Eigen::Ref<const Matrix>& stochastic);
 
 /// The modulus of the second largest eigenvalue of a square row-stochastic matrix, 0 for 1×1; not a
-/// number when the eigenvalue iteration fails. O(n³).
+/// number when the eigenvalue iteration fails. O(n³). Throws InvalidArgument on one that is not
+/// square or not finite.
 [[nodiscard]] double second_eigenvalue_modulus(const Eigen::Ref<const Matrix>& stochastic);
 
 /// The chain of states under the uniform policy, (1/A) Σ_a T_a. O(A S²).

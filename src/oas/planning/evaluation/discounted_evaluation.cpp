@@ -57,6 +57,9 @@ class DiscountedPlay {
 void certify_discounted(Plan& plan, const SimulationOptions& options, Parallelism parallelism) {
   OAS_REQUIRE(plan.discounted.has_value(), "the plan is for the average reward");
   const double discount = plan.discounted->discount;
+  OAS_REQUIRE(discount > 0.0 && discount < 1.0, "discount is {}; it must lie between 0 and 1",
+              discount);
+  options.validate();
   const auto enough = static_cast<std::uint64_t>(std::log(kForgotten) / std::log(discount)) + 1;
   const std::uint64_t length =
       std::max<std::uint64_t>(std::min(enough, options.steps / kFewestRuns), 1);

@@ -108,6 +108,7 @@ struct GainInterval {
 /// Limits from batch means, `batches_per_replication` of each replication in a row. Where these are
 /// correlated beyond 0.3 the chain remembers longer than a batch lasts, and the means of the
 /// replications, which are independent whatever it does, are taken if their limits are wider.
+/// Throws InvalidArgument on fewer than two batches and on a level that is not in (0, 1).
 [[nodiscard]] GainInterval batch_means_interval(std::span<const double> batch_means,
                                                 int batches_per_replication, double level);
 

@@ -111,10 +111,9 @@ void set_limits(std::span<const double> values, GainInterval& interval) {
 
 void SimulationOptions::validate() const {
   check_ranges(*this);
-  OAS_REQUIRE(replications * batches_per_replication >= 2,
-              "{} batches in all; two are needed for a confidence limit",
-              replications * batches_per_replication);
-  OAS_REQUIRE(steps >= static_cast<std::uint64_t>(replications) * batches_per_replication,
+  const std::int64_t batches = std::int64_t{replications} * batches_per_replication;
+  OAS_REQUIRE(batches >= 2, "{} batches in all; two are needed for a confidence limit", batches);
+  OAS_REQUIRE(steps >= static_cast<std::uint64_t>(batches),
               "steps is {}; fewer than the number of batches", steps);
 }
 
@@ -125,6 +124,9 @@ std::string GainInterval::brief() const {
 
 GainInterval batch_means_interval(std::span<const double> batch_means, int per_replication,
                                   double level) {
+  OAS_REQUIRE(batch_means.size() >= 2 && per_replication >= 1, "{} batches, {} in a replication",
+              batch_means.size(), per_replication);
+  OAS_REQUIRE(level > 0.0 && level < 1.0, "level is {}; it must lie between 0 and 1", level);
   const auto n = static_cast<double>(batch_means.size());
   GainInterval interval;
   interval.level = level;

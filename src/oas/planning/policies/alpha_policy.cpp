@@ -52,9 +52,25 @@ void check_sizes(const AlphaPolicy& policy, const Pomdp& model, const StateSplit
   OAS_REQUIRE(policy.num_seen == split.num_seen && policy.vector_length == split.num_hidden,
               "the policy is for {} seen values and {} hidden ones, the model has {} and {}",
               policy.num_seen, policy.vector_length, split.num_seen, split.num_hidden);
+  const auto num_states = static_cast<std::size_t>(model.num_states());
+  OAS_REQUIRE(split.seen.size() == num_states && split.hidden.size() == num_states,
+              "what is seen of {} states, what is hidden of {}; the model has {}",
+              split.seen.size(), split.hidden.size(), num_states);
+  const auto below = [](int most) { return [most](int i) { return i >= 0 && i < most; }; };
+  OAS_REQUIRE(std::ranges::all_of(split.seen, below(split.num_seen)) &&
+                  std::ranges::all_of(split.hidden, below(split.num_hidden)),
+              "a state has a seen or hidden part that does not exist");
 }
 
 }  // namespace
+
+std::span<const double> AlphaPolicy::vector(int k) const {
+  const auto width = static_cast<std::size_t>(std::max(vector_length, 0));
+  const auto first = static_cast<std::size_t>(std::max(k, 0)) * width;
+  OAS_REQUIRE(k >= 0 && k < num_vectors() && first + width <= alpha.size(),
+              "vector {} of {}; {} numbers", k, num_vectors(), alpha.size());
+  return std::span(alpha).subspan(first, width);
+}
 
 void AlphaPolicy::validate() const {
   OAS_REQUIRE(vector_length >= 1, "vectors of {} numbers", vector_length);
@@ -79,7 +95,8 @@ std::string AlphaPolicy::brief() const {
 }
 
 AlphaActions::AlphaActions(const AlphaPolicy& policy, const Pomdp& model, const StateSplit& split)
-    : width_(static_cast<std::size_t>(policy.vector_length)) {
+    : width_(static_cast<std::size_t>(policy.vector_length)),
+      num_states_(static_cast<std::size_t>(model.num_states())) {
   policy.validate();
   check_magnitude(policy);
   check_sizes(policy, model, split);
@@ -116,6 +133,8 @@ AlphaActions::AlphaActions(const AlphaPolicy& policy, const Pomdp& model, const 
 }
 
 int AlphaActions::operator()(std::span<const double> belief) {
+  OAS_REQUIRE(belief.size() == num_states_, "a belief over {} states for {}", belief.size(),
+              num_states_);
   const Group* group = &groups_.front();
   if (groups_.size() > 1) {
     double largest = -1.0;

@@ -30,10 +30,8 @@ struct AlphaPolicy {
   std::vector<double> alpha;  ///< [K][vector_length]
 
   [[nodiscard]] int num_vectors() const { return static_cast<int>(actions.size()); }
-  [[nodiscard]] std::span<const double> vector(int k) const {
-    const auto width = static_cast<std::size_t>(vector_length);
-    return std::span(alpha).subspan(static_cast<std::size_t>(k) * width, width);
-  }
+  /// Throws InvalidArgument when there is none.
+  [[nodiscard]] std::span<const double> vector(int k) const;
   /// Throws InvalidArgument naming the part and the value.
   void validate() const;
   /// One line for people.
@@ -66,6 +64,7 @@ class AlphaActions {
   /// states: the vectors are then not about its beliefs.
   AlphaActions(const AlphaPolicy& policy, const Pomdp& model, const StateSplit& split = {});
 
+  /// Throws InvalidArgument unless the belief is over the model's states.
   [[nodiscard]] int operator()(std::span<const double> belief);
 
  private:
@@ -77,6 +76,7 @@ class AlphaActions {
   };
 
   std::size_t width_;
+  std::size_t num_states_;
   std::vector<Group> groups_;   // by seen value
   std::vector<double> belief_;  // over the hidden part
 };

@@ -29,7 +29,12 @@ struct PolicyGraph {
   std::vector<int> first = {};
 
   [[nodiscard]] int num_nodes() const { return static_cast<int>(actions.size()); }
+  /// Throws InvalidArgument when there is no such node or observation.
   [[nodiscard]] int next_node(int node, Observation observation) const {
+    OAS_REQUIRE(
+        node >= 0 && node < num_nodes() && observation >= 0 && observation < num_observations,
+        "node {} of {}, observation {} of {}", node, num_nodes(), observation.value(),
+        num_observations);
     return next[static_cast<std::size_t>(node) * static_cast<std::size_t>(num_observations) +
                 static_cast<std::size_t>(observation)];
   }
@@ -86,7 +91,9 @@ inline constexpr std::size_t kMaxGraphPairs = 20'000;
 /// where it is; one that does not exist throws InvalidArgument.
 class GraphAgent {
  public:
+  /// Throws InvalidArgument on a graph that is not valid, or that has no such node.
   GraphAgent(PolicyGraph graph, int start_node) : graph_(std::move(graph)), node_(start_node) {
+    graph_.validate();
     OAS_REQUIRE(start_node >= 0 && start_node < graph_.num_nodes(), "start node {} of {}",
                 start_node, graph_.num_nodes());
   }
