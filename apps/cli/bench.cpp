@@ -75,6 +75,7 @@ BenchAgent process_of(const std::string& text, std::optional<double> timeout) {
   const std::size_t mark = text.find('=');
   OAS_REQUIRE(mark != std::string::npos && mark > 0 && mark + 1 < text.size(),
               "--agent-process '{}': it is written 'LABEL=COMMAND'", text);
+  OAS_REQUIRE(!timeout || *timeout > 0.0, "--timeout is {}; it must be above 0", *timeout);
   BenchAgent agent;
   agent.label = text.substr(0, mark);
   agent.process = text.substr(mark + 1);

@@ -209,6 +209,9 @@ class Bench(CliCase):
                             (("--agent", "psrl", "--agent", "psrl"), "two agents"),
                             (("--agent-process", "python3"), "LABEL=COMMAND"),
                             (("--agent", "psrl", "--timeout", 3), "--timeout"),
+                            (("--agent-process", "p=x", "--timeout", 0), "--timeout is 0"),
+                            (("--agent-process", "p=x", "--timeout", "nan"), "--timeout is nan"),
+                            (("--agent-process", "p=x", "--timeout", 4000), "timeout is 4000"),
                             (("--band", "nowhere"), "nowhere"),
                             (("--steps", 3), "checkpoints"),
                             (("--shard", "3/2"), "--shard")):
