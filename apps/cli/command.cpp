@@ -10,6 +10,7 @@
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/version.hpp"
+#include "study_work.hpp"
 
 namespace oas::cli {
 
@@ -64,6 +65,7 @@ void add_verbs(CLI::App& app) {
   add_plan(app);
   add_evaluate(app);
   add_study(app);
+  add_bench(app);
   add_learn(app);
   add_agent(app);
   app.require_subcommand(1);

@@ -13,6 +13,7 @@ import contextlib
 
 from . import distributed, study
 from ._beliefs import Beliefs, filter, smooth
+from ._bench import bench
 from ._command import (
     calibrate,
     check,
@@ -88,6 +89,7 @@ __all__ = [
     "__version__",
     "agent_settings",
     "agents",
+    "bench",
     "calibrate",
     "check",
     "compare",

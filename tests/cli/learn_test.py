@@ -16,6 +16,13 @@ class Learn(CliCase):
     def rows(self, name):
         return list(csv.DictReader(io.StringIO(self.read(name).decode())))
 
+    # What it costs to learn seldom: docs/results/agents.md.
+    def test_the_default_agent_learns_often(self):
+        episodes = self.good_json("learn", "pest-control", "--steps", 3000)["episodes"]
+        self.assertEqual(episodes[1]["start"], 48)  # 12 S A
+        for episode in episodes[1:]:
+            self.assertLessEqual(episode["length"], max(1, 0.05 * episode["start"] + 1), episode)
+
     def test_one_run(self):
         text = self.good("learn", "pest-control", "--agent", "oas-ucrl", *QUICK, "-o", "run.csv")
         self.assertIn("oas-ucrl", text)

@@ -101,7 +101,7 @@ def check_commands(text, name, binary):
     """Every command and option in a code block is one that the program knows."""
     for command in typed_commands(text):
         words = shlex.split(command)
-        verb = " ".join(words[:2]) if words[0] == "study" else words[0]
+        verb = " ".join(words[:2]) if words[0] in ("bench", "study") else words[0]
         known = options_of(binary, verb)
         if known is None:
             yield f"{name}: there is no command 'oas {verb}'"

@@ -66,7 +66,7 @@ TEST(Standings, MeansAreOverInstancesAndOfTheLastRows) {
   rows.add("a", "psrl", 2, 100.0, 5.0);
   for (const double regret : {50.0, 70.0}) rows.add("a", "oas-ucrl", 1, regret);
   rows.add("a", "oas-ucrl", 2, 40.0);
-  const std::vector<Standing> found = standings(rows.table(), rows.seconds());
+  const std::vector<Standing> found = standings({rows.table(), rows.seconds()});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].agent, "oas-ucrl");
   EXPECT_DOUBLE_EQ(found[0].regret.mean, 50.0);  // 60 and 40
@@ -93,7 +93,7 @@ TEST(Standings, OnlyInstancesThatAllAgentsHavePlayed) {
   rows.add("a", "oas-ucrl", 2, 900.0);
   rows.add("b", "psrl", 3, 1.0);
   rows.add("b", "uniform", 4, 1.0);
-  const std::vector<Standing> found = standings(rows.table(), rows.seconds());
+  const std::vector<Standing> found = standings({rows.table(), rows.seconds()});
   ASSERT_EQ(found.size(), 2U) << "sweep b has no common instance";
   EXPECT_DOUBLE_EQ(found[1].regret.mean, 7.0);
   EXPECT_TRUE(std::isnan(found[1].regret.lower)) << "one instance has no interval";
@@ -106,13 +106,13 @@ TEST(Standings, SweepsOfTheSameAgentsAreAlsoOne) {
     rows.add(sweep, "psrl", 1, regret);
     rows.add(sweep, "oas-ucrl", 1, 2.0 * regret);
   }
-  std::vector<Standing> found = standings(rows.table(), rows.seconds());
+  std::vector<Standing> found = standings({rows.table(), rows.seconds()});
   ASSERT_EQ(found.size(), 6U);
   EXPECT_EQ(found[0].sweep, "");
   EXPECT_EQ(found[0].instances, 2);  // the same numbers in another sweep are another instance
   EXPECT_DOUBLE_EQ(found[0].regret.mean, 20.0);
   rows.add("b", "uniform", 1, 100.0);
-  found = standings(rows.table(), rows.seconds());
+  found = standings({rows.table(), rows.seconds()});
   EXPECT_EQ(found.size(), 5U) << "no longer the same agents";
 }
 
@@ -122,7 +122,7 @@ TEST(Standings, BehindTheBestThatHasToLearn) {
   rows.add("a", "oracle", 1, -1.0);
   rows.add("a", "psrl", 1, 5.0);
   rows.add("a", "uniform", 1, 9.0);
-  const std::vector<Standing> found = standings(rows.table(), rows.seconds());
+  const std::vector<Standing> found = standings({rows.table(), rows.seconds()});
   EXPECT_EQ(found[0].agent, "oracle");
   EXPECT_DOUBLE_EQ(found[0].behind->mean, -6.0);
   EXPECT_FALSE(found[1].behind.has_value());
@@ -130,14 +130,47 @@ TEST(Standings, BehindTheBestThatHasToLearn) {
   const std::string svg = detail::standings_svg(found);
   EXPECT_THAT(svg, HasSubstr("oracle"));
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
-  const KindReport report = detail::standings_report(rows.table(), rows.seconds());
-  EXPECT_THAT(report.csv, HasSubstr("a,psrl,1,1,5,,,5,5,5,-5,,,\n"));
+  const KindReport report = detail::standings_report({rows.table(), rows.seconds()});
+  EXPECT_THAT(report.csv, HasSubstr("a,psrl,1,1,5,,,5,5,5,-5,,,,0\n"));
   EXPECT_THAT(report.section, HasSubstr("Who loses least?"));
+}
+
+// Who fails has no place, and takes no instance from the others.
+TEST(Standings, WhoFailsHasNoPlace) {
+  Rows rows;
+  for (const std::int64_t instance : {1, 2}) {
+    rows.add("a", "psrl", instance, 10.0);
+    rows.add("a", "uniform", instance, 20.0);
+  }
+  rows.add("a", "mine", 1, 1.0);
+  std::vector<FailedUnit> failed = {{"a", "mine", "it <hangs>"}, {"a", "never", "it ends"}};
+  std::vector<Standing> found = standings({rows.table(), rows.seconds(), failed});
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].agent, "psrl");
+  EXPECT_EQ(found[0].instances, 2);
+  EXPECT_EQ(found[0].failed, 0);
+  EXPECT_FALSE(found[0].behind.has_value()) << "the best that has a place";
+  for (const std::size_t i : {2U, 3U}) {
+    EXPECT_FALSE(found[i].has_place());
+    EXPECT_EQ(found[i].failed, 1);
+  }
+  EXPECT_EQ(found[2].agent, "mine");
+  EXPECT_EQ(found[2].runs, 1);
+  const KindReport report = detail::standings_report({rows.table(), rows.seconds(), failed});
+  EXPECT_THAT(report.csv, HasSubstr("a,mine,0,1,,,,,,,,,,,1\n"));
+  EXPECT_THAT(report.csv, HasSubstr("a,never,0,0,,,,,,,,,,,1\n"));
+  EXPECT_THAT(report.section, HasSubstr("a, mine: 1 of 2 runs failed, so it has no place"));
+  EXPECT_THAT(report.section, HasSubstr("it &lt;hangs&gt;"));
+  EXPECT_THAT(report.svg, Not(HasSubstr("mine")));
+  failed = {{"a", "mine", "x"}, {"a", "psrl", "x"}, {"a", "uniform", "x"}};
+  found = standings({rows.table(), rows.seconds(), failed});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_TRUE(found[0].has_place()) << "all of them failed: then those runs are just missing";
 }
 
 TEST(Standings, NothingIsDrawnOfNothing) {
   const Rows rows;
-  EXPECT_TRUE(standings(rows.table(), {}).empty());
+  EXPECT_TRUE(standings({rows.table(), rows.seconds()}).empty());
   EXPECT_THAT(detail::standings_svg({}), Not(HasSubstr("nan")));
 }
 

@@ -186,6 +186,7 @@ TEST(StudyToml, BadLabelsAreErrors) {
 // Tables of agents have names for the file; what a reader sees has words.
 TEST(StudyToml, EveryAgentTableOfTheTreeHasALabel) {
   for (const auto& entry : std::filesystem::directory_iterator(OAS_SOURCE_DIR "/studies")) {
+    if (entry.path().extension() != ".toml") continue;
     const Study study = read_study(entry.path().string());
     for (const Task& task : study.tasks) {
       const std::string name = task.settings.text("agent", "");
@@ -214,6 +215,44 @@ TEST(StudyToml, AllStudiesOfTheTreeAreSound) {
     EXPECT_LT(quick.num_units(), full.num_units());
   }
   EXPECT_GE(count, 1);
+}
+
+// Whoever runs a study may want it otherwise: that is another study, and nothing else changes.
+TEST(StudyToml, InsteadReplacesSettingsOfAllSweeps) {
+  const std::string two = small_study(R"toml(
+[[sweep]]
+name = "b"
+kind = "estimation"
+size = "2x2x2"
+)toml");
+  const Study plain = parse_study(two, "s.toml");
+  const Study same = parse_study(two + "[instead]\n", "s.toml");
+  EXPECT_EQ(plain.hash(), same.hash());
+  const std::string instead = two + R"toml(
+[instead]
+replications = 2
+answer = ""
+only = ["a"]
+[instead.settings]
+pairs = 500
+iota = 0.1
+agent = "psrl"
+)toml";
+  const Study study = parse_study(instead, "s.toml");
+  EXPECT_EQ(study.replications, 2);
+  EXPECT_EQ(study.answer, "");
+  ASSERT_EQ(study.tasks.size(), 2U);  // the two sizes
+  for (const Task& task : study.tasks) {
+    EXPECT_EQ(task.sweep, "a");
+    EXPECT_EQ(task.settings.integer("pairs", 0), 500);
+    EXPECT_DOUBLE_EQ(task.settings.number("iota", 0.0), 0.1);
+    EXPECT_FALSE(task.settings.has("agent")) << "a setting of another kind";
+  }
+  EXPECT_EQ(parse_study(instead, "s.toml", true).tasks[0].settings.integer("pairs", 0), 500)
+      << "after [quick]";
+  EXPECT_THAT(error_of(two + "[instead]\nonly = [\"c\"]\n"), HasSubstr("no sweep c"));
+  EXPECT_THAT(error_of(two + "[instead]\nseed = 3\n"), HasSubstr("seed"));
+  EXPECT_THAT(error_of(two + "[instead.settings]\nnothing = 3\n"), HasSubstr("nothing"));
 }
 
 }  // namespace

@@ -41,8 +41,13 @@ FixedModelAgent make_oracle(const Pomdp& model, double floor, const OracleOption
   return FixedModelAgent::oracle(model, floor, resolution);
 }
 
+// A fit that starts warm is cheap: models are drawn anew so often that no bad one is played for
+// long (docs/results/agents.md, "Why posterior sampling was ahead early").
 struct LikelihoodUcrlOptions : PooledUcrlOptions {
-  LikelihoodUcrlOptions() { estimator = PooledEstimator::likelihood; }
+  LikelihoodUcrlOptions() {
+    estimator = PooledEstimator::likelihood;
+    growth = 1.05;
+  }
 };
 
 // What is left of the pooled agent's options in Action-wise OAS-UCRL.
@@ -71,9 +76,10 @@ struct ActionwiseOptions {
 
 // What is left of them where every model that is played is drawn from the exact posterior.
 struct GibbsPsrlOptions {
-  LikelihoodUcrlOptions pooled;
+  PooledUcrlOptions pooled;
 
   GibbsPsrlOptions() {
+    pooled.estimator = PooledEstimator::likelihood;
     pooled.exploration = PooledExploration::gibbs;
     pooled.least_plays = 0.0;
   }

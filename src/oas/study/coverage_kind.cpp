@@ -292,9 +292,7 @@ TaskKind coverage_kind() {
           check_coverage,
           coverage_cost,
           run_coverage,
-          [](const ResultTable& table, const UnitSeconds& /*seconds*/) {
-            return coverage_report(table);
-          }};
+          [](const KindResults& results) { return coverage_report(results.table); }};
 }
 
 }  // namespace oas::detail

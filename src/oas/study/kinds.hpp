@@ -47,6 +47,20 @@ struct KindReport {
 /// How long units took, by number.
 using UnitSeconds = std::map<std::int64_t, double>;
 
+/// A unit that gave no rows.
+struct FailedUnit {
+  std::string sweep;
+  std::string agent;  ///< of kinds that have agents
+  std::string message;
+};
+
+/// What a kind makes its part of a report of.
+struct KindResults {
+  const ResultTable& table;  ///< at least one row
+  const UnitSeconds& seconds;
+  std::vector<FailedUnit> failed = {};  ///< in the order of units
+};
+
 /// One row of the table of task kinds: which settings a task takes, which columns it fills, and the
 /// function that does the work. The rows of a task depend on (task, replication) alone.
 struct TaskKind {
@@ -61,8 +75,8 @@ struct TaskKind {
   /// Work of one replication, in any unit: for the order, and the time left.
   double (*cost)(const Task&);
   ResultRows (*run)(const Task&, std::uint32_t replication, const TaskContext&);
-  /// Of at least one row; null: nothing.
-  KindReport (*report)(const ResultTable&, const UnitSeconds&) = nullptr;
+  /// Null: nothing.
+  KindReport (*report)(const KindResults&) = nullptr;
 };
 
 [[nodiscard]] std::span<const TaskKind> task_kinds();

@@ -1,14 +1,15 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "oas/core/contracts.hpp"
 #include "oas/counts/triple_counts.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/jobs/learning_run.hpp"
-#include "oas/problems/named.hpp"
-#include "oas/sensors/revealing.hpp"
+#include "oas/study/detail/learning_task.hpp"
 #include "oas/study/detail/standings.hpp"
 #include "oas/study/detail/task_kinds.hpp"
 #include "oas/study/instance.hpp"
@@ -52,94 +53,6 @@ constexpr std::string_view kLearningColumns[] = {"instance",
                                                  "episodes",
                                                  "failures"};
 
-constexpr std::string_view kRandom = "random";
-
-struct LearningTask {
-  InstanceRule instance;
-  std::optional<Pomdp> named;  // the model where it is not random
-  std::optional<Timing> timing;
-  double floor = 0.0;
-  LearningOptions options;
-};
-
-bool has_setting(const AgentInfo& info, const std::string& name) {
-  const auto list = info.settings();
-  return std::any_of(list.begin(), list.end(),
-                     [&](const SettingInfo& known) { return known.name == name; });
-}
-
-LearningTask read_learning(const Task& task) {
-  const TaskSettings& settings = task.settings;
-  LearningTask read;
-  read.instance = InstanceRule::from(settings, task.seed);
-  const std::string model = settings.text("model", std::string(kRandom));
-  if (model != kRandom) read.named = make_problem(model);
-  if (settings.text("timing", "own") != "own") read.timing = timing_setting(settings);
-  read.floor =
-      floor_setting(settings, read.named ? read.named->num_actions() : read.instance.num_actions);
-  read.options.agent = task.agent.text("agent", "");
-  const AgentInfo& info = find_agent(read.options.agent);
-  if (settings.has("iota") && !task.agent.has("iota") && has_setting(info, "iota")) {
-    read.options.settings.push_back({"iota", fmt::format("{}", read.floor)});
-  }
-  for (const auto& [name, value] : task.agent.values()) {
-    if (name == "agent") continue;
-    OAS_REQUIRE(has_setting(info, name), "agent {} has no setting '{}'; see oas learn --settings",
-                read.options.agent, name);
-    read.options.settings.push_back({name, to_text(value)});
-  }
-  read.options.steps = settings.integer("steps", 100'000);
-  const std::int64_t checkpoints = settings.integer("checkpoints", 100);
-  OAS_REQUIRE(checkpoints >= 1 && checkpoints <= 10'000, "checkpoints is {}; 1 to 10000",
-              checkpoints);
-  OAS_REQUIRE(read.options.steps >= checkpoints && read.options.steps <= 1'000'000'000,
-              "steps is {}; it must lie between checkpoints, {}, and 1e9", read.options.steps,
-              checkpoints);
-  read.options.checkpoints = static_cast<int>(checkpoints);
-  read.options.seed = task.seed;
-  read.options.allow_hidden_state = true;  // the paper helps SEEU so
-  return read;
-}
-
-// The settings by which instances differ, for sharing the oracle.
-std::string instance_key(const Task& task) {
-  std::string name = task.settings.text("size", "3x3x3");
-  for (const char* key :
-       {"model", "timing", "generator", "epsilon", "alpha_quantile", "sigma_quantile", "alpha"}) {
-    const auto found = task.settings.values().find(key);
-    if (found != task.settings.values().end()) {
-      name += fmt::format(" {} {}", key, to_text(found->second));
-    }
-  }
-  return name;
-}
-
-Pomdp in_timing(const Pomdp& model, std::optional<Timing> timing) {
-  if (!timing || *timing == model.timing()) return model;
-  PomdpParts parts = model.parts();
-  parts.timing = *timing;
-  return Pomdp(std::move(parts));
-}
-
-Instance instance_of(const LearningTask& read, std::uint32_t replication) {
-  if (!read.named) {
-    Instance instance = make_instance(read.instance, replication);
-    instance.model = in_timing(instance.model, read.timing);
-    return instance;
-  }
-  Pomdp model = in_timing(*read.named, read.timing);
-  const double alpha = analyse_sensors(model.sensors()).alpha;
-  const double sigma = least_transition_value(model.transition());
-  return {std::move(model), read.named->transition(), alpha, sigma, /*candidate=*/0};
-}
-
-std::string words_for(const Task& task, const LearningTask& read, const Instance& instance) {
-  const std::string timing =
-      read.timing ? fmt::format(", {}", to_string(*read.timing)) : std::string();
-  if (read.named) return task.settings.text("model", "") + timing;
-  return fmt::format("α {:.2g}, σ {:.2g}{}", instance.alpha, instance.sigma, timing);
-}
-
 struct OracleOnInstance {
   Instance instance;
   RegretOracle oracle;
@@ -182,6 +95,7 @@ bool takes_room(const InstanceRule& rule, int num_observations) {
 // the number of observations, so that few will do.
 void check_learning(const Task& task) {
   const LearningTask read = read_learning(task);
+  if (read.process) return;  // it is started when it plays
   if (read.named && !find_agent(read.options.agent).knows_dynamics) {
     static_cast<void>(
         make_agent(read.options.agent, in_timing(*read.named, read.timing), read.options.settings));
@@ -209,14 +123,52 @@ double learning_cost(const Task& task) {
   return static_cast<double>(read_learning(task).options.steps) * 1000.0;
 }
 
+// A program may take long for a step: whether to stop is asked before each.
+class StoppableAgent : public ProcessAgent {
+ public:
+  StoppableAgent(ProcessAgent agent, const TaskContext& context)
+      : ProcessAgent(std::move(agent)), context_(&context) {}
+  void probabilities(std::span<double> out) {
+    context_->check();
+    ProcessAgent::probabilities(out);
+  }
+
+ private:
+  const TaskContext* context_;
+};
+
+// One run. A program that failed several times is not started again for all that is left: it may
+// hang, and every run would wait for it.
+LearningRun play(const Pomdp& model, const RegretOracle& oracle, LearningTask& read,
+                 const TaskContext& context) {
+  const auto watch = [&](const LearningRun& /*so_far*/) { context.check(); };
+  if (!read.process) return learn(model, oracle, read.options, watch);
+  constexpr int kMostFailures = 3;
+  using Count = std::shared_ptr<std::atomic<int>>;
+  const Count failures = *context.shared->get<Count>(
+      "failures of " + read.options.agent, [] { return std::make_shared<std::atomic<int>>(0); });
+  if (failures->load() >= kMostFailures) {
+    throw IoError(fmt::format("{}: not started, since {} runs of it have failed",
+                              read.options.agent, kMostFailures));
+  }
+  read.options.make = [&](const LearningOptions& run) {
+    return AnyAgent(StoppableAgent(ProcessAgent(model, *read.process, run), context));
+  };
+  try {
+    return learn(model, oracle, read.options, watch);
+  } catch (const IoError&) {
+    ++*failures;
+    throw;
+  }
+}
+
 ResultRows run_learning(const Task& task, std::uint32_t replication, const TaskContext& context) {
   LearningTask read = read_learning(task);
   read.options.replication = replication;
   const auto shared = oracle_of(task, read, context);
   const Pomdp& model = shared->instance.model;
   const RegretOracle& oracle = shared->oracle;
-  const LearningRun run =
-      learn(model, oracle, read.options, [&](const LearningRun& /*so_far*/) { context.check(); });
+  const LearningRun run = play(model, oracle, read, context);
   ResultRows rows;
   for (std::size_t i = 0; i < run.checkpoints.size(); ++i) {
     const Checkpoint& at = run.checkpoints[i];

@@ -56,12 +56,24 @@ std::vector<FigureData> figures_of(const Study& study,
   return figures;
 }
 
-std::vector<KindReport> kind_reports(const std::map<std::string, ResultTable>& tables,
-                                     const UnitSeconds& seconds) {
+std::vector<FailedUnit> failed_units(const ResultStore& store, const std::string& kind) {
+  std::vector<FailedUnit> failed;
+  for (const UnitResult& unit : store.failures()) {
+    const Task& task = store.study().tasks[store.study().unit(unit.number).task];
+    if (task.kind != kind) continue;
+    failed.push_back({task.sweep, task.settings.text("agent", ""), unit.message});
+  }
+  return failed;
+}
+
+std::vector<KindReport> kind_reports(const ResultStore& store,
+                                     const std::map<std::string, ResultTable>& tables) {
   std::vector<KindReport> parts;
+  const UnitSeconds seconds = store.seconds();
   for (const auto& [kind, table] : tables) {
     const auto report = find_task_kind(kind).report;
-    if (report != nullptr && !table.rows.empty()) parts.push_back(report(table, seconds));
+    if (report == nullptr || table.rows.empty()) continue;
+    parts.push_back(report({table, seconds, failed_units(store, kind)}));
   }
   return parts;
 }
@@ -92,7 +104,7 @@ Report write_report(const ResultStore& store) {
   std::map<std::string, ResultTable> tables;
   for (const std::string& kind : kinds_in(study)) tables[kind] = store.table(kind);
   const std::vector<FigureData> figures = figures_of(study, tables);
-  const std::vector<KindReport> parts = kind_reports(tables, store.seconds());
+  const std::vector<KindReport> parts = kind_reports(store, tables);
   Report report;
   report.files = write_csv(store);
   const fs::path folder(store.folder());

@@ -60,6 +60,36 @@ std::map<std::string, ByAgent> collect(const ResultTable& table, const UnitSecon
   return sweeps;
 }
 
+using Failures = std::map<std::string, std::vector<const FailedUnit*>>;  // by agent
+
+// Of one sweep, or of all.
+Failures failures_in(const std::vector<FailedUnit>& failed, const std::string& sweep) {
+  Failures failures;
+  for (const FailedUnit& unit : failed) {
+    if (sweep.empty() || unit.sweep == sweep) failures[unit.agent].push_back(&unit);
+  }
+  return failures;
+}
+
+// Takes out those who failed; their runs that did not fail stand for nothing.
+std::vector<Standing> without_place(ByAgent& agents, const Failures& failures) {
+  const bool all = std::all_of(agents.begin(), agents.end(),
+                               [&](const auto& agent) { return failures.contains(agent.first); });
+  std::vector<Standing> out;
+  for (const auto& [agent, units] : failures) {
+    if (all && agents.contains(agent)) continue;
+    Standing& standing = out.emplace_back();
+    standing.agent = agent;
+    standing.failed = static_cast<std::int64_t>(units.size());
+    standing.message = units.front()->message;
+    for (const auto& [instance, runs] : agents[agent]) {
+      standing.runs += static_cast<std::int64_t>(runs.regret.size());
+    }
+    agents.erase(agent);
+  }
+  return out;
+}
+
 // All sweeps as one, where it is the same agents that played in each.
 std::optional<ByAgent> together(const std::map<std::string, ByAgent>& sweeps) {
   if (sweeps.size() < 2) return std::nullopt;
@@ -79,6 +109,7 @@ std::optional<ByAgent> together(const std::map<std::string, ByAgent>& sweeps) {
 // On which all agents have runs.
 std::vector<std::string> common_instances(const ByAgent& agents) {
   std::vector<std::string> common;
+  if (agents.empty()) return common;
   for (const auto& [instance, runs] : agents.begin()->second) {
     const bool everywhere = std::all_of(agents.begin(), agents.end(), [&](const auto& agent) {
       return agent.second.contains(instance);
@@ -128,15 +159,21 @@ Standing standing_of(const ByInstance& runs, const std::vector<std::string>& ins
   return standing;
 }
 
-void add_standings(const std::string& sweep, const ByAgent& agents,
+void add_standings(const std::string& sweep, ByAgent agents, const Failures& failures,
                    std::vector<Standing>& standings) {
+  std::vector<Standing> out = without_place(agents, failures);
+  for (Standing& standing : out) standing.sweep = sweep;
   const std::vector<std::string> instances = common_instances(agents);
-  if (instances.empty()) return;
   std::vector<Standing> mine;
+  if (instances.empty()) agents.clear();
   for (const auto& [agent, runs] : agents) {
     mine.push_back(standing_of(runs, instances));
     mine.back().sweep = sweep;
     mine.back().agent = agent;
+    const auto failed = failures.find(agent);
+    if (failed == failures.end()) continue;
+    mine.back().failed = static_cast<std::int64_t>(failed->second.size());
+    mine.back().message = failed->second.front()->message;
   }
   std::stable_sort(mine.begin(), mine.end(), [](const Standing& a, const Standing& b) {
     return a.regret.mean < b.regret.mean;
@@ -151,29 +188,45 @@ void add_standings(const std::string& sweep, const ByAgent& agents,
     standing.behind = interval(difference);
   }
   standings.insert(standings.end(), mine.begin(), mine.end());
+  standings.insert(standings.end(), out.begin(), out.end());
 }
 
 }  // namespace
 
-std::vector<Standing> standings(const ResultTable& table, const UnitSeconds& seconds) {
-  const std::map<std::string, ByAgent> sweeps = collect(table, seconds);
+std::vector<Standing> standings(const KindResults& results) {
+  const std::map<std::string, ByAgent> sweeps = collect(results.table, results.seconds);
   std::vector<Standing> standings;
-  if (const auto all = together(sweeps)) add_standings({}, *all, standings);
-  for (const auto& [sweep, agents] : sweeps) add_standings(sweep, agents, standings);
+  if (const auto all = together(sweeps)) {
+    add_standings({}, *all, failures_in(results.failed, {}), standings);
+  }
+  for (const auto& [sweep, agents] : sweeps) {
+    add_standings(sweep, agents, failures_in(results.failed, sweep), standings);
+  }
   return standings;
 }
 
 std::string standings_csv(const std::vector<Standing>& standings) {
   std::string text =
       "sweep,agent,instances,runs,expected_regret,lower,upper,median,worst_instance,worst_run,"
-      "expected_regret_floor,behind_best,behind_lower,behind_upper\n";
+      "expected_regret_floor,behind_best,behind_lower,behind_upper,failed_runs\n";
   for (const Standing& one : standings) {
+    if (!one.has_place()) {
+      ResultRow row(15);
+      row[0] = one.sweep;
+      row[1] = one.agent;
+      row[2] = std::int64_t{0};
+      row[3] = one.runs;
+      row[14] = one.failed;
+      text += to_csv(row);
+      continue;
+    }
     ResultRow row = {one.sweep,          one.agent,        one.instances,    one.runs,
                      one.regret.mean,    one.regret.lower, one.regret.upper, one.median,
                      one.worst_instance, one.worst_run,    one.floor_regret};
     for (const auto part : {&MeanInterval::mean, &MeanInterval::lower, &MeanInterval::upper}) {
       row.push_back(one.behind ? Cell{(*one.behind).*part} : Cell{});
     }
+    row.push_back(one.failed);
     text += to_csv(row);
   }
   return text;

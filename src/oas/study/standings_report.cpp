@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "oas/core/markup.hpp"
 #include "oas/figures/axis.hpp"
 #include "oas/figures/line_styles.hpp"
 #include "oas/figures/page_cells.hpp"
@@ -54,6 +55,26 @@ void draw_standing(Svg& svg, const Axis& axis, const Standing& one, double y,
   }
 }
 
+// Who has no place, and why.
+std::string failures_of(const std::vector<Standing>& standings) {
+  std::string text;
+  for (const Standing& one : standings) {
+    if (one.failed == 0 || (one.sweep.empty() && one.has_place())) continue;
+    text += fmt::format(
+        "<p class=\"answer warning\">{}, {}: {} of {} runs failed{}; the first: {}"
+        "</p>\n",
+        escape_markup(name_of(one.sweep)), escape_markup(one.agent), one.failed,
+        one.failed + one.runs, one.has_place() ? "" : ", so it has no place",
+        escape_markup(one.message));
+  }
+  return text;
+}
+
+std::vector<Standing> those_with_place(std::vector<Standing> standings) {
+  std::erase_if(standings, [](const Standing& one) { return !one.has_place(); });
+  return standings;
+}
+
 std::string table_of(const std::vector<Standing>& standings) {
   std::string text = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
   text += head_cell("sweep", true) + head_cell("agent", true);
@@ -80,7 +101,8 @@ std::string table_of(const std::vector<Standing>& standings) {
 
 }  // namespace
 
-std::string standings_svg(const std::vector<Standing>& standings) {
+std::string standings_svg(const std::vector<Standing>& all) {
+  const std::vector<Standing> standings = those_with_place(all);
   std::vector<std::string> agents;
   std::set<std::string> sweeps;
   for (const Standing& one : standings) {
@@ -112,8 +134,8 @@ std::string standings_svg(const std::vector<Standing>& standings) {
   return svg.finish();
 }
 
-KindReport standings_report(const ResultTable& table, const UnitSeconds& seconds) {
-  const std::vector<Standing> found = standings(table, seconds);
+KindReport standings_report(const KindResults& results) {
+  const std::vector<Standing> found = standings(results);
   KindReport report;
   report.csv_name = "standings.csv";
   report.csv = standings_csv(found);
@@ -124,12 +146,12 @@ KindReport standings_report(const ResultTable& table, const UnitSeconds& seconds
       "<figure><div class=\"scroll\">{}</div>\n<figcaption>Expected regret against the best policy "
       "after all steps: the mean over instances of the mean over runs, with its 95 % interval over "
       "instances. Only instances that all agents of a sweep have played. A ring at the left end: "
-      "no regret.</figcaption></figure>\n{}"
+      "no regret.</figcaption></figure>\n{}{}"
       "<p class=\"soft\">Behind the best: minus the regret of the best agent that has to learn, "
       "instance by instance. Intervals take in how instances differ, so they do not fall to 0 with "
       "more runs on the same ones. Against floor: minus what the best policy with floor earns; an "
       "agent without floor can be better than that.</p>\n</section>\n",
-      report.svg, table_of(found));
+      report.svg, failures_of(found), table_of(those_with_place(found)));
   return report;
 }
 

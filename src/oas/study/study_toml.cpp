@@ -41,14 +41,16 @@ class StudyReader : private detail::TomlFields {
 
   Study read() {
     const toml::table root = parse(text_);
-    require_keys(root, "the study",
-                 {"format", "name", "title", "question", "claim", "answer", "seed", "replications",
-                  "defaults", "sweep", "figure", "agents", "quick", "expectation", "labels"});
+    require_keys(
+        root, "the study",
+        {"format", "name", "title", "question", "claim", "answer", "seed", "replications",
+         "defaults", "sweep", "figure", "agents", "quick", "instead", "expectation", "labels"});
     study_.quick = quick_;
     study_.file = file();
     study_.source = std::string(text_);
     read_head(root);
     read_quick(root);
+    read_instead(root);
     read_agents(root);
     read_sweeps(root);
     read_labels(root);
@@ -99,6 +101,24 @@ class StudyReader : private detail::TomlFields {
     if (const toml::node* only = quick->get("only")) {
       for (std::string& name : list_of(*only, "only")) quick_only_.insert(std::move(name));
     }
+  }
+
+  // What whoever runs the study wants otherwise; other settings make it another study.
+  void read_instead(const toml::table& root) {
+    const toml::table* instead = table_of(root, "instead");
+    if (instead == nullptr) return;
+    require_keys(*instead, "[instead]", {"replications", "answer", "settings", "only"});
+    study_.replications = integer_of(*instead, "replications", study_.replications, 1, kMaxUnits);
+    study_.answer = text_of(*instead, "answer", study_.answer);
+    instead_settings_ = table_of(*instead, "settings");
+    if (const toml::node* only = instead->get("only")) {
+      for (std::string& name : list_of(*only, "only")) instead_only_.insert(std::move(name));
+    }
+  }
+
+  [[nodiscard]] bool left_out(const std::string& sweep) const {
+    const bool of_quick = quick_ && !quick_only_.empty() && !quick_only_.contains(sweep);
+    return of_quick || (!instead_only_.empty() && !instead_only_.contains(sweep));
   }
 
   void read_agent_tables(const toml::table& tables) {
@@ -215,13 +235,15 @@ class StudyReader : private detail::TomlFields {
       merge(sweep, kind, true, axes);
       note_values(axes);
       if (quick_) merge_quick(name, kind, axes);
+      if (instead_settings_ != nullptr) merge(*instead_settings_, kind, false, axes);
       note_values(axes);
-      if (!quick_ || quick_only_.empty() || quick_only_.contains(name)) {
-        expand(name, kind, std::move(axes), sweep);
-      }
+      if (!left_out(name)) expand(name, kind, std::move(axes), sweep);
     }
     for (const std::string& name : quick_only_) {
       if (!sweeps_.contains(name)) fail(root["quick"]["only"].node(), "no sweep " + name);
+    }
+    for (const std::string& name : instead_only_) {
+      if (!sweeps_.contains(name)) fail(root["instead"]["only"].node(), "no sweep " + name);
     }
     if (quick_sweeps_ == nullptr) return;
     for (const auto& [name, table] : *quick_sweeps_) {
@@ -320,7 +342,9 @@ class StudyReader : private detail::TomlFields {
   const toml::table* quick_settings_ = nullptr;
   const toml::table* quick_sweeps_ = nullptr;
   const toml::table* quick_agents_ = nullptr;
+  const toml::table* instead_settings_ = nullptr;
   std::set<std::string> quick_only_;
+  std::set<std::string> instead_only_;
   std::map<std::string, std::pair<TaskSettings, toml::source_position>> agents_;
   std::set<std::string> sweeps_;
   std::set<std::string> names_;

@@ -183,8 +183,8 @@ void UnitRecords::add(const UnitResult& result) const {
     OAS_REQUIRE(before->failed, "{}: task {} is there already", database_->path(), result.number);
     add_to_tally(-1, -hexadecimal(before->checksum));
   }
-  std::vector<Cell> cells = key(result.number);
-  cells.insert(cells.begin(), result.number);
+  std::vector<Cell> cells = {result.number};
+  for (Cell& cell : key(result.number)) cells.push_back(std::move(cell));
   for (Cell cell : {Cell{std::string(result.failed ? "failed" : "done")}, Cell{result.message},
                     Cell{result.seconds}, Cell{static_cast<std::int64_t>(result.rows.size())},
                     Cell{checksum_of(result.rows)}}) {

@@ -15,7 +15,8 @@
 namespace oas::detail {
 
 /// One agent on the instances of one sweep, after all steps. Only instances that every agent of the
-/// sweep has finished runs on are counted, and of these the mean over runs.
+/// sweep has finished runs on are counted, and of these the mean over runs. An agent that failed in
+/// some run has no place, and takes no instance from the others; unless all have failed runs.
 struct Standing {
   std::string sweep;  ///< empty: all sweeps together, where they have the same agents
   std::string agent;
@@ -28,12 +29,16 @@ struct Standing {
   double floor_regret = 0.0;  ///< against the best policy with floor: mean over instances
   /// The agent's minus that of the best one that has to learn, instance by instance.
   std::optional<MeanInterval> behind;
-  double seconds = 0.0;  ///< of a run, mean
+  double seconds = 0.0;     ///< of a run, mean
+  std::int64_t failed = 0;  ///< runs
+  std::string message;      ///< why the first of them failed
+
+  [[nodiscard]] bool has_place() const { return instances > 0; }
 };
 
-/// By sweep, and within one from the least regret to the largest. Intervals over instances are
-/// bootstrap-t where there are enough, from a fixed seed.
-[[nodiscard]] std::vector<Standing> standings(const ResultTable& table, const UnitSeconds& seconds);
+/// By sweep, and within one from the least regret to the largest, then those without a place.
+/// Intervals over instances are bootstrap-t where there are enough, from a fixed seed.
+[[nodiscard]] std::vector<Standing> standings(const KindResults& results);
 
 /// One row per standing; without times, which differ from run to run.
 [[nodiscard]] std::string standings_csv(const std::vector<Standing>& standings);
@@ -43,6 +48,6 @@ struct Standing {
 [[nodiscard]] std::string standings_svg(const std::vector<Standing>& standings);
 
 /// Table and picture.
-[[nodiscard]] KindReport standings_report(const ResultTable& table, const UnitSeconds& seconds);
+[[nodiscard]] KindReport standings_report(const KindResults& results);
 
 }  // namespace oas::detail
