@@ -125,7 +125,7 @@ class Estimates(MpiCase):
     def test_one_large_file_is_shared(self):
         for layout in (("--steps", 120_000), ("--steps", 300, "--runs", 400)):
             self.simulate("--policy", "uniform", *layout, "-o", "log.csv")
-            for estimator in ("oas", "oas-overlap", "oas-weighted", "spectral"):
+            for estimator in ("oas-overlap", "oas-weighted"):
                 with self.subTest(layout=layout, estimator=estimator):
                     arguments = ("log.csv", "--estimator", estimator)
                     self.good("estimate", "machine-maintenance", *arguments, "--threads", 1,
@@ -139,9 +139,9 @@ class Estimates(MpiCase):
 
     def test_a_fault_in_any_part_of_a_large_file(self):
         self.simulate("--policy", "uniform", "--steps", 120_000, "-o", "log.csv")
-        lines = self.read("log.csv").splitlines()
-        for place in (2, 3, 59_990, 119_999, 120_001):
-            for fault in ("run,clean", "run,clean,2", "7,clean,0.5"):
+        lines = self.read("log.csv").decode().splitlines()
+        for place in (2, 59_990, 120_001):
+            for fault in ("run,clean", "run,clean,2"):
                 self.write("wrong.csv", "\n".join([*lines[:place], fault, *lines[place + 1:]]))
                 arguments = ("estimate", "machine-maintenance", "wrong.csv", "--estimator", "oas")
                 alone = self.oas(*arguments, "--threads", 1)

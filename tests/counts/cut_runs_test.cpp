@@ -23,7 +23,7 @@ struct Cut {
   friend auto operator<=>(const Cut&, const Cut&) = default;
 };
 
-struct Setting {
+struct CutLog {
   Timing timing = test::any_timing();
   Pomdp model = make_model(timing);
   LeftInverses inverses{model};
@@ -32,7 +32,7 @@ struct Setting {
   std::vector<Trajectory> runs;
   std::vector<Cut> cuts;  // where parts begin, the first one left out
 
-  Setting() {
+  CutLog() {
     options.pairing =
         *rc::gen::arbitrary<bool>().as("disjoint") ? Pairing::disjoint : Pairing::overlapping;
     options.inverse_propensity = *rc::gen::arbitrary<bool>().as("weighted");
@@ -122,32 +122,32 @@ PairFolder loaded_again(const PairFolder& folder, PairFolder empty) {
 }
 
 RC_GTEST_PROP(CutRuns, PartsAreThatOneFolder, ()) {
-  const Setting setting;
+  const CutLog log;
   std::vector<Cut> borders{{0, 0}};
-  borders.insert(borders.end(), setting.cuts.begin(), setting.cuts.end());
-  borders.push_back({setting.runs.size(), 0});
-  const MomentSeries whole = setting.fed(borders.front(), borders.back()).finish();
+  borders.insert(borders.end(), log.cuts.begin(), log.cuts.end());
+  borders.push_back({log.runs.size(), 0});
+  const MomentSeries whole = log.fed(borders.front(), borders.back()).finish();
   // Parts are put together in groups first, as ranks do, and travel as bytes.
   Rng rng({test::any_seed(), 1, Role::test});
-  PairFolder all = setting.folder(0);
+  PairFolder all = log.folder(0);
   for (std::size_t part = 0; part + 1 < borders.size();) {
     const std::size_t end = std::min(borders.size() - 1, part + 1 + rng.below(3));
-    PairFolder group = setting.begin(borders[part]);
-    for (; part < end; ++part) group.merge(setting.fed(borders[part], borders[part + 1]));
-    all.merge(loaded_again(group, setting.folder(0)));
+    PairFolder group = log.begin(borders[part]);
+    for (; part < end; ++part) group.merge(log.fed(borders[part], borders[part + 1]));
+    all.merge(loaded_again(group, log.folder(0)));
   }
   expect_same(all.finish(), whole);
 }
 
 // More runs may follow, and rows without a start begin one.
 RC_GTEST_PROP(CutRuns, TheNextRowStartsARun, ()) {
-  const Setting setting;
-  RC_PRE(!setting.cuts.empty());
-  const Cut end{setting.runs.size(), 0};
-  PairFolder one = setting.fed({0, 0}, end);
-  PairFolder parts = setting.fed({0, 0}, setting.cuts.front());
-  parts.merge(setting.fed(setting.cuts.front(), end));
-  const Trajectory& more = setting.runs.front();
+  const CutLog log;
+  RC_PRE(!log.cuts.empty());
+  const Cut end{log.runs.size(), 0};
+  PairFolder one = log.fed({0, 0}, end);
+  PairFolder parts = log.fed({0, 0}, log.cuts.front());
+  parts.merge(log.fed(log.cuts.front(), end));
+  const Trajectory& more = log.runs.front();
   one.start_run();
   one.add(more.actions, more.observations, more.propensities);
   parts.add(more.actions, more.observations, more.propensities);

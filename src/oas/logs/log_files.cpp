@@ -153,7 +153,9 @@ std::vector<detail::LogCounts> LogFiles::count(const Counting& plan, Stretch som
   parallel_for(counts.size(), parallelism, [&](std::size_t i) {
     const Counting::Task& task = plan.tasks[some.first + i];
     if (task.stretch) {
-      counts[i] = plan.splits[task.log]->count(*task.stretch);
+      const detail::LogSplit& split = *plan.splits[task.log];
+      const bool all = *task.stretch + 1 < split.stretches() || task.log + 1 < logs_.size();
+      counts[i] = split.count(*task.stretch, all);
     } else {
       counts[i].first_name = count_runs_of(logs_[task.log]);
     }
@@ -257,12 +259,13 @@ bool LogFiles::read_row_before(std::size_t log, const detail::LogSlice& slice,
   return true;
 }
 
-// Returns how many runs the log has; of the last log 1 will do.
+// Returns how many runs the log has; of the last one nobody asks.
 std::int64_t LogFiles::add_slices(std::size_t log, const detail::LogSplit& split,
                                   std::span<const detail::LogCounts> counts, std::int64_t first_run,
                                   const RunCut& cut, std::vector<RowPart>& parts) const {
-  std::optional<std::int64_t> runs = split.runs(counts);
-  if (!runs && log + 1 < logs_.size()) runs = count_runs_of(logs_[log]);
+  std::optional<std::int64_t> runs = 1;
+  if (log + 1 < logs_.size()) runs = split.runs(counts);
+  if (!runs) runs = count_runs_of(logs_[log]);
   std::vector<detail::LogSlice> slices = split.slices(counts, numbered_from(first_run, cut));
   std::vector<StoredRows> before(slices.size());
   for (std::size_t k = slices.size(); k-- > 1;) {
@@ -278,7 +281,7 @@ std::int64_t LogFiles::add_slices(std::size_t log, const detail::LogSplit& split
     parts.back().rows_before = slice.rows_before;
     parts.back().before = std::move(before[k]);
   }
-  return runs.value_or(1);
+  return *runs;
 }
 
 }  // namespace oas

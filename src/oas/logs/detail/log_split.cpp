@@ -129,10 +129,10 @@ std::optional<LogSplit> LogSplit::of(const std::string& path,
   return split;
 }
 
-LogCounts LogSplit::count(std::size_t stretch) const {
+LogCounts LogSplit::count(std::size_t stretch, bool all) const {
   const std::int64_t begin = cuts_[stretch];
   const std::int64_t end = std::min(cuts_[stretch + 1], end_);
-  return run_field_ > 0 ? count_runs(begin, end) : count_lines(begin, end);
+  return run_field_ > 0 ? count_runs(begin, end, all) : count_lines(begin, end);
 }
 
 LogCounts LogSplit::count_lines(std::int64_t begin, std::int64_t end) const {
@@ -145,7 +145,7 @@ LogCounts LogSplit::count_lines(std::int64_t begin, std::int64_t end) const {
   return counts;
 }
 
-LogCounts LogSplit::count_runs(std::int64_t begin, std::int64_t end) const {
+LogCounts LogSplit::count_runs(std::int64_t begin, std::int64_t end, bool all) const {
   LogCounts counts;
   LineBuffer lines(open_range(path_, begin, end), path_, false);
   std::string name;
@@ -180,6 +180,7 @@ LogCounts LogSplit::count_runs(std::int64_t begin, std::int64_t end) const {
           counts.clear = 0;
           return counts;
         }
+        if (!all && counts.change >= 0) return counts;
         const auto* const next = static_cast<const char*>(std::memchr(
                                      line, '\n', static_cast<std::size_t>(lines.end() - line))) +
                                  1;

@@ -60,7 +60,9 @@ class LogSplit {
   [[nodiscard]] bool is_counted(std::size_t stretch) const {
     return run_field_ > 0 || stretch + 1 < stretches();
   }
-  [[nodiscard]] LogCounts count(std::size_t stretch) const;
+  /// `all`: also what follows the first row that starts another run, which runs() and the slices of
+  /// later stretches need to know.
+  [[nodiscard]] LogCounts count(std::size_t stretch, bool all) const;
 
   /// Runs of the file; none: names do not count up everywhere.
   [[nodiscard]] std::optional<std::int64_t> runs(std::span<const LogCounts> counts) const;
@@ -81,7 +83,7 @@ class LogSplit {
 
   LogSplit() = default;
   [[nodiscard]] LogCounts count_lines(std::int64_t begin, std::int64_t end) const;
-  [[nodiscard]] LogCounts count_runs(std::int64_t begin, std::int64_t end) const;
+  [[nodiscard]] LogCounts count_runs(std::int64_t begin, std::int64_t end, bool all) const;
   [[nodiscard]] bool cut_in(std::size_t stretch, const Place& place, const LogCounts& counts,
                             const RunCut& cut, LogSlice& slice) const;
 
