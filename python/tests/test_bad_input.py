@@ -191,6 +191,13 @@ def test_junk_in_place_of_an_argument_is_named(call, argument, tmp_path, monkeyp
     oas.set_threads(0)
 
 
+@pytest.mark.parametrize("thing", [MODEL, LOG, PLAN, ESTIMATE], ids=lambda one: type(one).__name__)
+def test_whatever_it_is_compared_with_is_equal_or_not(thing):
+    for junk in JUNK:
+        assert (thing == junk) is (thing is junk)
+        assert (thing != junk) is (thing is not junk)
+
+
 @pytest.mark.parametrize("name", ["--help", "-h", "--json", "-", "--", "-x.json"])
 def test_names_that_look_like_options_are_names(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
