@@ -58,10 +58,14 @@ class Pomdp:
         """[A][S][S], or None where it is unknown."""
 
     def with_transition(self, transition: object | None) -> Pomdp:
-        """The same sensors and rewards with other dynamics."""
+        """
+        The same sensors and rewards with other dynamics, or with none: what a learner may see.
+        """
 
     def with_rows(self, rows: str) -> Pomdp:
-        """The same model whose rows are written in this way."""
+        """
+        The same model whose rows are written in this way. Throws as the constructor does.
+        """
 
     def save(self, path: object | None) -> None:
         """
@@ -166,10 +170,14 @@ class ContinuousPomdp:
         """[A][S][S], or None where it is unknown."""
 
     def with_transition(self, transition: object | None) -> ContinuousPomdp:
-        """The same sensors and rewards with other dynamics."""
+        """
+        The same sensors and rewards with other dynamics, or with none: what a learner may see.
+        """
 
     def with_rows(self, rows: str) -> ContinuousPomdp:
-        """The same model whose rows are written in this way."""
+        """
+        The same model whose rows are written in this way. Throws as the constructor does.
+        """
 
     def save(self, path: object | None) -> None:
         """
@@ -604,7 +612,13 @@ class _Evidence:
 def _beliefs(model: object | None, paths: Sequence[str], settings: dict[str, Any]) -> dict[str, Any]: ...
 
 class Plan:
-    """A policy with bounds on what it earns; see `oas.plan`."""
+    """
+    A policy with all that is needed to act: the model, the floor ι and a bias v over beliefs.
+    The policy: filter the belief exactly; the action that maximises g(b,a) + Σ_o P(o|b,a)
+    v(b'_o) gets probability 1-(A-1)ι, the others ι. A plan for a horizon is another: a
+    HorizonPolicy, without belief and floor. A value: copies, compares, serialises ("oas-
+    plan/1", docs/reference/planning.md).
+    """
 
     @property
     def model(self) -> Pomdp:

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "docs.hpp"
 #include "models.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/formats/model_file.hpp"
@@ -262,7 +263,7 @@ void define_common(Class& model) {
                                 probabilities(transition, {size(self.num_actions()), s, s},
                                               "transition", "[A][S][S]")));
           },
-          nb::arg("transition").none(), "The same sensors and rewards with other dynamics.")
+          nb::arg("transition").none(), docs::Pomdp::with_transition)
       .def(
           "with_rows",
           [](const Model& self, nb::handle rows) {
@@ -272,7 +273,7 @@ void define_common(Class& model) {
           nb::sig(std::is_same_v<Model, Pomdp>
                       ? "def with_rows(self, rows: str) -> Pomdp"
                       : "def with_rows(self, rows: str) -> ContinuousPomdp"),
-          "The same model whose rows are written in this way.")
+          docs::Pomdp::with_rows)
       .def(
           "save", [](const Model& self, nb::handle path) { save_model(self, path); },
           nb::arg("path").none(),
@@ -346,7 +347,7 @@ void define_tables(nb::class_<Pomdp>& model) {
           "[A][S][S][O], or None.")
       .def_prop_ro("_has_reward",
                    [](const Pomdp& m) { return m.reward().kind() != Reward::Kind::none; })
-      .def_prop_ro("discount", &Pomdp::discount, "Carried along, not used.")
+      .def_prop_ro("discount", &Pomdp::discount, docs::PomdpParts::discount)
       .def(
           "expected_reward",
           [](const Pomdp& m) {

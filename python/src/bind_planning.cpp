@@ -174,7 +174,7 @@ nb::object load(nb::handle given) {
 }  // namespace
 
 void bind_planning(nb::module_& m) {
-  auto plan = nb::class_<Plan>(m, "Plan", "A policy with bounds on what it earns; see `oas.plan`.");
+  auto plan = nb::class_<Plan>(m, "Plan", docs::Plan::self);
   define_plan(plan);
   nb::class_<ActingPlan>(m, "PlanPolicy", "A plan that acts; made by `Plan.policy`.")
       .def("act", &ActingPlan::act, "(action, propensity): what to do now, and how likely it was.")

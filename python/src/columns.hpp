@@ -95,5 +95,9 @@ class Columns {
 
 /// A cell as text, as it would stand in a CSV file without quotes; empty where it is missing.
 [[nodiscard]] std::string cell_text(const Column& column, std::size_t row);
+/// Throws InvalidArgument "column 'reward', row 3: 'much' `why`".
+[[noreturn]] void fail_cell(const Column& column, std::size_t row, const char* why);
+/// A cell as a number, NaN where it is missing. Throws as fail_cell() does.
+[[nodiscard]] double real_cell(const Column& column, std::size_t row);
 
 }  // namespace oas::python

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <unordered_set>
 
@@ -257,39 +256,6 @@ class LabelColumn {
   const Labels& labels_;
   const char* what_;
 };
-
-[[noreturn]] void fail_cell(const Column& column, std::size_t row, const char* why) {
-  std::string cell = cell_text(column, row);
-  if (cell.empty()) {
-    cell = "a missing value";
-  } else if (std::holds_alternative<TextCells>(column.cells)) {
-    cell = fmt::format("'{}'", cell);
-  }
-  throw InvalidArgument(fmt::format("column '{}', row {}: {} {}", column.name, row, cell, why));
-}
-
-// Numbers among texts, as "0.5" in a list with "half".
-double number_in(const TextCells& cells, const Column& column, std::size_t row) {
-  if (cells.codes[row] < 0) return std::nan("");
-  const std::string& word = cells.words[static_cast<std::size_t>(cells.codes[row])];
-  double value = 0.0;
-  const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (read.ec != std::errc() || read.ptr != word.data() + word.size()) {
-    fail_cell(column, row, "is no number");
-  }
-  return value;
-}
-
-double real_cell(const Column& column, std::size_t row) {
-  if (const auto* const real = std::get_if<RealCells>(&column.cells)) return real->values[row];
-  if (const auto* const text = std::get_if<TextCells>(&column.cells)) {
-    return number_in(*text, column, row);
-  }
-  const auto* const whole = std::get_if<WholeCells>(&column.cells);
-  if (whole == nullptr) fail_cell(column, row, "is no number");
-  if (!whole->missing.empty() && whole->missing[row] != 0) return std::nan("");
-  return static_cast<double>(whole->values[row]);
-}
 
 std::vector<double> propensities(const Column& column) {
   std::vector<double> values(column.size());

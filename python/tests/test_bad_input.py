@@ -76,6 +76,10 @@ def played(observation):
     policy.observe(observation)
 
 
+def made(model):
+    return oas.gym.make(model)
+
+
 def stepped(action):
     env = oas.gym.make(MODEL)
     env.reset(seed=1)
@@ -153,12 +157,14 @@ CALLS = {
         },
     ),
     "set_threads": (oas.set_threads, {"threads": 0}),
-    "gym.make": (oas.gym.make, {"model": MODEL}),
+    "gym.make": (made, {"model": MODEL}),
     "gym.step": (stepped, {"action": 0}),
     "gym.step of many": (all_stepped, {"actions": np.zeros(2, int)}),
     "study.run": (oas.study.run, {"file": "nowhere.toml", "output": "out"}),
     "study.report": (oas.study.report, {"folder": "nowhere"}),
 }  # fmt: skip
+if not hasattr(oas, "gym"):  # Gymnasium is not installed
+    CALLS = {call: known for call, known in CALLS.items() if not call.startswith("gym.")}
 PAIRS = [(call, argument) for call, (_, known) in CALLS.items() for argument in known]
 
 
@@ -183,6 +189,13 @@ def test_junk_in_place_of_an_argument_is_named(call, argument, tmp_path, monkeyp
             assert len(message) > 8, (junk, message)
     assert refused > len(JUNK) / 3
     oas.set_threads(0)
+
+
+@pytest.mark.parametrize("thing", [MODEL, LOG, PLAN, ESTIMATE], ids=lambda one: type(one).__name__)
+def test_whatever_it_is_compared_with_is_equal_or_not(thing):
+    for junk in JUNK:
+        assert (thing == junk) is (thing is junk)
+        assert (thing != junk) is (thing is not junk)
 
 
 @pytest.mark.parametrize("name", ["--help", "-h", "--json", "-", "--", "-x.json"])

@@ -176,7 +176,7 @@ replications = 3
 name = "a"
 kind = "estimation"
 size = ["2x2x3", "3x2x4"]
-estimators = ["oas-overlap"]
+estimators = ["oas-overlap", "ours:even"]
 pairs = 1000
 """
 
@@ -184,7 +184,12 @@ pairs = 1000
 def test_studies_store_the_same_rows(client, revived, tmp_path, monkeypatch):
     file = tmp_path / "tiny.toml"
     file.write_text(STUDY)
-    oas.study.run(file, tmp_path / "here")
+
+    def even(rows, model):
+        return np.full((2, model.num_states, model.num_states), 1 / model.num_states)
+
+    ours = {"ours:even": even}
+    oas.study.run(file, tmp_path / "here", estimators=ours)
     in_order = distributed.as_completed
 
     def after_a_death(futures):
@@ -194,11 +199,11 @@ def test_studies_store_the_same_rows(client, revived, tmp_path, monkeypatch):
             yield future
 
     monkeypatch.setattr(distributed, "as_completed", after_a_death)
-    told = oas.distributed.study(file, tmp_path / "there", client=client)
+    told = oas.distributed.study(file, tmp_path / "there", client=client, estimators=ours)
     assert "6 tasks finished, 0 were there before" in told
     for name in ("estimation.csv",):
         assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
-    again = oas.distributed.study(file, tmp_path / "there")
+    again = oas.distributed.study(file, tmp_path / "there", estimators=ours)
     assert "0 tasks finished, 6 were there before" in again
 
 

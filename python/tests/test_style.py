@@ -61,7 +61,7 @@ def test_docstrings_of_results_are_the_comments_of_the_headers(root):
             member: text for (owner, member), text in said.items()
             if owner == name and isinstance(getattr(held, member, None), property)
         }  # fmt: skip
-        assert len(ours) > 6
+        assert len(ours) > 6 and (name != "Plan" or held.__doc__ == said["Plan", "self"])
         for member, text in ours.items():
             if member not in ("flagged", "transition"):  # other types than in C++
                 assert getattr(held, member).__doc__ == text, member
