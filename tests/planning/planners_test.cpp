@@ -110,8 +110,8 @@ TEST(OptimisticPlan, BoundsTheWholeSetAndNeedsAPlannerForSets) {
   options.planner = "point";
   EXPECT_THAT([&] { static_cast<void>(optimistic_plan(model, 0.1, options)); },
               ThrowsMessage<InvalidArgument>(HasSubstr("a radius needs planner grid")));
-  EXPECT_THAT([] { static_cast<void>(optimistic_plan(planner_model(30), 0.1)); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("30 states are too many")));
+  EXPECT_THAT([] { static_cast<void>(optimistic_plan(planner_model(65), 0.1)); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("65 states are too many")));
 }
 
 }  // namespace

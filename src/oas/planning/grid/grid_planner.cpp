@@ -161,6 +161,9 @@ Plan discounted_grid_plan(const Pomdp& model, const PlanOptions& options, Parall
 EviResult best_member_on_grid(const ConfidenceSet& set, const PlanOptions& options,
                               Parallelism parallelism) {
   const int num_states = set.center.num_states();
+  OAS_REQUIRE(num_states <= kMaxGridStates,
+              "a radius needs a belief grid; {} states are too many, at most {}", num_states,
+              kMaxGridStates);
   int resolution = resolution_of(set.center, options);
   if (resolution == 0) {  // any grid bounds, however coarse
     resolution = 1;
