@@ -138,7 +138,8 @@ class Estimators(CliCase):
                "half-life": 100, "window": 100, "age": "log", "actions-ignore-observations": None,
                "cells": 4, "search": "random", "sensors": "exact", "memory": 10, "prior": 0.5,
                "structure": "same-for-all-actions", "particles": 20, "draws": 100,
-               "patience": 1, "concentration": 0.7, "max-passes": 1, "max-seconds": 1e-9}
+               "patience": 1, "concentration": 0.7, "max-passes": 1, "max-seconds": 1e-9,
+               "carried-draws": 7}
 
     def test_no_option_is_passed_over(self):
         """With each estimator it changes what is written, or is refused by name."""

@@ -219,7 +219,10 @@ TEST_F(EstimateFile, WithLearnedRewards) {
   PomdpParts parts = finite(Timing::before).parts();
   parts.reward = Reward();
   const Pomdp model(std::move(parts));
-  EXPECT_TRUE(round_trip(model, "oas-ml").reward_draws.empty());
+  EXPECT_TRUE(round_trip(model, "oas-overlap").reward_draws.empty());
+  const TransitionEstimate likeliest = round_trip(model, "oas-ml");
+  EXPECT_FALSE(likeliest.draws.empty());
+  EXPECT_EQ(likeliest.reward_draws.size() * 2, likeliest.draws.size());
   const TransitionEstimate drawn = round_trip(model, "gibbs");
   ASSERT_EQ(drawn.reward_draws.size() * 2, drawn.draws.size());
   round_trip(ContinuousPomdp(model, real_valued().sensors()), "gibbs");

@@ -88,7 +88,6 @@ std::vector<double> draws_around(const TransitionLikelihood& rows, const Posteri
   const ChainsEnd end =
       draw_until_met(chains, prior, keep, patience, how.parallelism, how.progress);
   if (end == ChainsEnd::impossible) return {};
-  estimate.passes += static_cast<int>(kChains * chains.front().sweeps());
   if (end == ChainsEnd::apart) {
     estimate.warnings.push_back(
         "the draws that the estimate carries have not settled: limits of forecasts and plans are "
