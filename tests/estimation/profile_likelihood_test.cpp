@@ -105,9 +105,10 @@ TEST_P(Profiles, IntervalsOnRidgesAreWider) {
       EXPECT_EQ(before.upper, after.upper) << entry;
       continue;
     }
-    EXPECT_LE(after.lower, before.lower) << entry;
-    EXPECT_GE(after.upper, before.upper) << entry;
-    wider += after.upper - after.lower > before.upper - before.lower;
+    // Equal up to rounding where entries at 0 widen them more.
+    EXPECT_LE(after.lower, before.lower + 1e-12) << entry;
+    EXPECT_GE(after.upper, before.upper - 1e-12) << entry;
+    wider += after.upper - after.lower > before.upper - before.lower + 1e-9;
   }
   const bool rugged = model_.num_observations() < model_.num_states();
   EXPECT_GE(wider, rugged ? 4 : 0);

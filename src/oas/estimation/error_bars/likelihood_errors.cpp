@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "oas/core/linear_algebra.hpp"
+#include "oas/estimation/error_bars/detail/cone_ratio.hpp"
 #include "oas/estimation/error_bars/detail/free_coordinates.hpp"
 #include "oas/estimation/error_bars/detail/penalised_fit.hpp"
 
@@ -136,6 +137,11 @@ class EvidenceMaker {
     if (!context_.revealing) ridge_ = kRidgeBesideUnknown;
   }
 
+  /// Of the fall, beyond which twice of it is χ².
+  [[nodiscard]] double ridge(std::size_t entry) const {
+    return largest_error(entry) > kSafeError ? ridge_ : 1.0;
+  }
+
   [[nodiscard]] EntryEvidence make(std::size_t entry) const {
     const auto row = static_cast<Eigen::Index>(entry);
     const double value = summit_.at.values()[entry];
@@ -156,7 +162,7 @@ class EvidenceMaker {
     }
     evidence.scale_to_visits(visits);
     evidence.scale(ratio);
-    if (largest_error(entry) > kSafeError) evidence.scale(ridge_);
+    evidence.scale(ridge(entry));
     evidence.set_rivals(num_rivals(entry));
     return evidence;
   }
@@ -273,8 +279,8 @@ void measure_side(ProfileLikelihood& profile, std::size_t entry, bool upwards,
 }
 
 // Rows that are known to ± 0.05 or worse get intervals around a fit inside as well.
-void look_from_inside(const Summit& summit, const ErrorContext& context, JointErrors& errors,
-                      int& passes) {
+void look_from_inside(const Summit& summit, const ErrorContext& context, const EvidenceMaker& maker,
+                      JointErrors& errors, int& passes) {
   const auto n = static_cast<std::size_t>(summit.at.num_states());
   const auto is_wide = [](const EntryEvidence& one) {
     return !one.is_certain() && one.reach(kNearFall, true) - one.reach(kNearFall, false) > kNarrow;
@@ -283,10 +289,21 @@ void look_from_inside(const Summit& summit, const ErrorContext& context, JointEr
   if (context.penalised || context.spread.size() > 0) return;
   if (std::none_of(errors.evidence.begin(), errors.evidence.end(), is_wide)) return;
   const PenalisedFit fit = penalised_fit(summit, context.rows, passes);
+  const std::vector<double> ratios = cone_ratios(summit, fit);
+  // Which entries lean is itself hardly known: none counts as leaning less than all do on average.
+  double sum = 0.0;
+  double count = 0.0;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    if (errors.evidence[i].is_certain()) continue;
+    sum += ratios[i];
+    count += 1.0;
+  }
+  const double mean = sum / count;
   for (std::size_t first = 0; first < fit.errors.size(); first += n) {
     const auto row = fit.errors.begin() + static_cast<std::ptrdiff_t>(first);
     if (*std::max_element(row, row + static_cast<std::ptrdiff_t>(n)) < kSafeError) continue;
     for (std::size_t i = first; i < first + n; ++i) {
+      errors.evidence[i].scale(std::min(std::min(ratios[i], mean) / maker.ridge(i), 1.0));
       errors.evidence[i].set_second(fit.at.values()[i], fit.errors[i]);
     }
   }
@@ -365,7 +382,7 @@ JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
     measure_side(profile, i, true, errors.evidence[i]);
   }
   passes += profile.passes();
-  look_from_inside(summit, context, errors, passes);
+  look_from_inside(summit, context, maker, errors, passes);
   return errors;
 }
 

@@ -52,6 +52,16 @@ TransitionModel loosened(const TransitionModel& at) {
   return {at.num_states(), at.num_actions(), std::move(values)};
 }
 
+namespace {
+
+// The curvature of the prior.
+Matrix prior_information(const FreeCoordinates& free, const TransitionModel& at) {
+  const std::vector<double> counts(at.values().size(), kHalf);
+  return free.complete_information(at, counts);
+}
+
+}  // namespace
+
 PenalisedFit penalised_fit(const Summit& summit, double rows, int& passes) {
   const double states = summit.at.num_states();
   const double coordinates = static_cast<double>(FreeCoordinates(summit.at).size());
@@ -63,7 +73,7 @@ PenalisedFit penalised_fit(const Summit& summit, double rows, int& passes) {
   LikelihoodEstimate climbed = maximize_likelihood(summit.objective, loosened(summit.at), options);
   passes += climbed.passes;
   if (climbed.status == LikelihoodStatus::impossible) return {};
-  PenalisedFit fit{climbed.transition, {}};
+  PenalisedFit fit{climbed.transition, {}, {}};
   const auto entries = static_cast<double>(fit.at.values().size());
   const LikelihoodFunction objective = with_prior(summit.objective, kHalf, fit.at);
   const ObservedInformation information =
@@ -72,8 +82,9 @@ PenalisedFit penalised_fit(const Summit& summit, double rows, int& passes) {
   if (information.matrix.size() == 0 || !information.matrix.allFinite()) return fit;
   const SymmetricEigen eigen = symmetric_eigen(information.matrix);
   const Vector roots = eigen.values.cwiseMax(kLeastPenalised).cwiseSqrt();
-  const Matrix factor =
-      FreeCoordinates(fit.at).expand(eigen.vectors * roots.cwiseInverse().asDiagonal());
+  const FreeCoordinates free(fit.at);
+  fit.information = information.matrix - prior_information(free, fit.at);
+  const Matrix factor = free.expand(eigen.vectors * roots.cwiseInverse().asDiagonal());
   for (Eigen::Index i = 0; i < factor.rows(); ++i) fit.errors.push_back(factor.row(i).norm());
   return fit;
 }

@@ -170,7 +170,8 @@ void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pom
   if (!known) return judge_without_information(at, model, information.too_large, estimate);
   for (const double visits : estimate.visits) context.visits.push_back(visits + imaginary);
   context.rows = static_cast<double>(rows.rows);
-  context.revealing = !has_blind_sensor(model);
+  context.revealing =
+      *std::min_element(estimate.alpha.begin(), estimate.alpha.end()) > kDoubtfulSensor;
   context.penalised = imaginary > 0.0;
   context.prior = options.climb.prior;
   context.not_identified = why_not_identified(maximum, model, options.structure, estimate.passes);

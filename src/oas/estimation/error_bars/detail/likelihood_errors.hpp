@@ -49,7 +49,8 @@ struct ErrorContext {
 /// Where sensors do not tell all states apart, T is known by what follows later only: the
 /// likelihood then has ridges and several maxima, and twice its fall is well above χ² with one
 /// degree of freedom. D of rows that are known worse than ± 0.05 is multiplied by 0.58, which makes
-/// 95 % intervals of what would be 99 % ones.
+/// 95 % intervals of what would be 99 % ones. The same happens where entries at 0 lean on others:
+/// in rows that are known to ± 0.05 or worse D is multiplied by cone_ratios() if that is less.
 ///
 /// *A second opinion* (EntryEvidence::set_second) for rows that are known to ± 0.05 or worse, where
 /// some interval is longer than 0.1: where a log says little, the maximum lies in a corner that its

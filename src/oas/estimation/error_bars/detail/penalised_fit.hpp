@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "oas/core/linear_algebra.hpp"
 #include "oas/estimation/error_bars/detail/profile_likelihood.hpp"
 
 namespace oas::detail {
@@ -17,6 +18,9 @@ namespace oas::detail {
 struct PenalisedFit {
   TransitionModel at;
   std::vector<double> errors;  ///< [a][s][s'], from the curvature there; empty: not found
+  /// -∂² of the likelihood alone there; coordinates: FreeCoordinates(at). Not of the bound, where
+  /// curvature says nothing about the way inside.
+  Matrix information;
 };
 
 /// Where a log says little, the likelihood is highest in some corner of the set of models that
