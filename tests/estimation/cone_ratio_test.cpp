@@ -20,6 +20,7 @@
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/problems/corner_models.hpp"
+#include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
 
 namespace oas {
@@ -135,6 +136,15 @@ TEST(ConeRatio, ZerosOfChainsLeanOnTheirEntries) {
   ASSERT_EQ(chain.ratios.size(), chain.summit.at.values().size());
   EXPECT_LT(chain.mean, 0.9);
   EXPECT_GT(Climbed(make_problem("corner/dense-3")).mean, 0.95);
+}
+
+// What one entry of a row of two gains the other loses: their intervals must mirror each other.
+TEST(ConeRatio, BothEntriesOfARowOfTwoAreOneNumber) {
+  const Climbed climbed(make_problem("pest-control"));
+  for (std::size_t i = 0; i < climbed.ratios.size(); i += 2) {
+    EXPECT_NEAR(climbed.ratios[i], climbed.ratios[i + 1], 1e-6) << i;
+  }
+  EXPECT_LT(climbed.mean, 1.0);
 }
 
 // The curvature of the likelihood alone: what is expected of half a transition an entry is taken
