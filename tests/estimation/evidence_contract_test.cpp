@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "estimation/evidence_support.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/fingerprint.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/logs/log_reader.hpp"
-#include "oas/model/density_sensors.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"
 #include "support/random_models.hpp"
@@ -42,28 +42,9 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-Pomdp finite_model(Timing timing) {
-  test::RandomModelOptions options;
-  options.num_states = 2;
-  options.num_actions = 2;
-  options.num_observations = 3;
-  options.timing = timing;
-  options.min_alpha = 0.3;
-  options.reward = Reward::Kind::by_action_state;
-  return test::random_model(options, 11);
-}
-
-ContinuousPomdp gaussian_model(Timing timing) {
-  std::vector<VectorDensity> densities;
-  for (const double mean : {0.0, 2.0, 2.5, 0.0}) {
-    densities.emplace_back(VectorDensity({Density::gaussian(mean, 1.0)}));
-  }
-  return ContinuousPomdp(finite_model(timing), DensitySensors(2, 2, std::move(densities)));
-}
-
 AnyModel model_of(const Case& one) {
-  if (one.continuous) return gaussian_model(one.timing);
-  return finite_model(one.timing);
+  if (one.continuous) return test::gaussian_model(one.timing);
+  return test::finite_model(one.timing);
 }
 
 // Runs of many lengths, among them one row, with missing observations and propensities.

@@ -3,13 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "estimation/evidence_support.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/logs/log_files.hpp"
 #include "oas/logs/log_writer.hpp"
-#include "oas/model/density_sensors.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"
-#include "support/random_models.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/thread_team.hpp"
 
@@ -20,25 +19,6 @@ namespace {
 
 using testing_support::run_team;
 using testing_support::ThreadTeam;
-
-Pomdp small_model(Timing timing) {
-  test::RandomModelOptions options;
-  options.num_states = 2;
-  options.num_actions = 2;
-  options.num_observations = 3;
-  options.timing = timing;
-  options.min_alpha = 0.3;
-  options.reward = Reward::Kind::by_action_state;
-  return test::random_model(options, 12);
-}
-
-ContinuousPomdp with_densities(Timing timing) {
-  std::vector<VectorDensity> densities;
-  for (const double mean : {0.0, 2.0, 2.5, 0.0}) {
-    densities.emplace_back(VectorDensity({Density::gaussian(mean, 1.0)}));
-  }
-  return ContinuousPomdp(small_model(timing), DensitySensors(2, 2, std::move(densities)));
-}
 
 // Runs of these lengths, one after the other.
 template <class Model, class Loop>
@@ -109,7 +89,7 @@ TEST_P(SplitFiles, AreTheFileWithFiniteObservations) {
     for (const std::vector<std::size_t>& lengths :
          {std::vector<std::size_t>{4000},
           std::vector<std::size_t>{900, 1, 40, 5, 2, 330, 17, 64}}) {
-      const Pomdp model = small_model(timing);
+      const Pomdp model = test::finite_model(timing);
       write_log<Pomdp, ClosedLoop>(folder_.file("log.csv"), model, lengths);
       expect_same(model);
     }
@@ -117,7 +97,7 @@ TEST_P(SplitFiles, AreTheFileWithFiniteObservations) {
 }
 
 TEST_P(SplitFiles, AreTheFileWithReadings) {
-  const ContinuousPomdp model = with_densities(Timing::before);
+  const ContinuousPomdp model = test::gaussian_model(Timing::before);
   write_log<ContinuousPomdp, ContinuousLoop>(folder_.file("log.csv"), model, {1300, 1, 40, 300});
   expect_same(model);
 }

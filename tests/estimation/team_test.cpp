@@ -10,15 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "estimation/evidence_support.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/likelihood/detail/team_rows.hpp"
 #include "oas/logs/log_reader.hpp"
-#include "oas/model/density_sensors.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"
-#include "support/random_models.hpp"
 #include "support/thread_team.hpp"
 
 /// What the ranks of a team estimate together is to the bit what one process does.
@@ -153,25 +152,6 @@ std::vector<std::uint64_t> together(int ranks, const Evidence& empty,
   return result;
 }
 
-Pomdp finite_model(Timing timing) {
-  test::RandomModelOptions options;
-  options.num_states = 2;
-  options.num_actions = 2;
-  options.num_observations = 3;
-  options.timing = timing;
-  options.min_alpha = 0.3;
-  options.reward = Reward::Kind::by_action_state;
-  return test::random_model(options, 11);
-}
-
-ContinuousPomdp gaussian_model(Timing timing) {
-  std::vector<VectorDensity> densities;
-  for (const double mean : {0.0, 2.0, 2.5, 0.0}) {
-    densities.emplace_back(VectorDensity({Density::gaussian(mean, 1.0)}));
-  }
-  return ContinuousPomdp(finite_model(timing), DensitySensors(2, 2, std::move(densities)));
-}
-
 std::vector<LogBlock> simulated(const AnyModel& model, const std::vector<std::size_t>& lengths) {
   std::vector<LogBlock> runs;
   for (std::uint32_t run = 0; run < lengths.size(); ++run) {
@@ -192,7 +172,7 @@ class TeamEstimate : public testing::TestWithParam<std::string> {};
 TEST_P(TeamEstimate, IsThatOfOneProcess) {
   for (const Timing timing : {Timing::before, Timing::after}) {
     for (const AnyModel& model :
-         {AnyModel(finite_model(timing)), AnyModel(gaussian_model(timing))}) {
+         {AnyModel(test::finite_model(timing)), AnyModel(test::gaussian_model(timing))}) {
       const Evidence empty = make_evidence(GetParam(), model);
       const auto runs = simulated(model, {900, 1, 40, 5, 2, 330, 17, 64});
       const auto expected = alone(empty, runs, 0, {});
@@ -235,16 +215,17 @@ void expect_same(const Pomdp& model, const std::vector<std::size_t>& lengths,
 
 TEST(TeamPasses, GoOnWithinARunThatSpansManyWindows) {
   for (const Timing timing : {Timing::before, Timing::after}) {
-    expect_same(finite_model(timing), {1'700'000}, 0, kMuch);
+    expect_same(test::finite_model(timing), {1'700'000}, 0, kMuch);
   }
 }
 
 TEST(TeamPasses, StartRunsWhereWindowsBegin) {
-  expect_same(finite_model(Timing::before), {kWindow, kWindow, 3, kWindow - 3, 20'000}, 1, kMuch);
+  expect_same(test::finite_model(Timing::before), {kWindow, kWindow, 3, kWindow - 3, 20'000}, 1,
+              kMuch);
 }
 
 TEST(TeamPasses, ReadTheirFilesAgainWhereMemoryIsShort) {
-  expect_same(finite_model(Timing::before), {300'000, 5, 800'000, 1, 200'000}, 1, 1000);
+  expect_same(test::finite_model(Timing::before), {300'000, 5, 800'000, 1, 200'000}, 1, 1000);
 }
 
 // Action 0 mixes and is seen well; under action 1 next to nothing moves, and little is seen.
@@ -351,7 +332,7 @@ TEST(TeamBootstrap, WhatFailsOnAnotherRankIsToldByRankZero) {
 }
 
 TEST(TeamReading, TheFirstFaultInOrderIsReported) {
-  const Pomdp model = finite_model(Timing::before);
+  const Pomdp model = test::finite_model(Timing::before);
   const auto runs = simulated(model, std::vector<std::size_t>(20, 10));
   const auto read = [&](int ranks) {
     run_team(ranks, [&](ThreadTeam& team) {
@@ -368,7 +349,7 @@ TEST(TeamReading, TheFirstFaultInOrderIsReported) {
 }
 
 TEST(TeamReading, SaysWhatOnlyRankZeroCanDo) {
-  const Pomdp model = finite_model(Timing::before);
+  const Pomdp model = test::finite_model(Timing::before);
   const auto runs = simulated(model, {50, 60});
   std::vector<std::string> told;
   run_team(3, [&](ThreadTeam& team) {
