@@ -1,4 +1,7 @@
-"""The Python that pages show is run, block by block; notebooks run where the site is built."""
+"""The Python that pages show is run, block by block; notebooks run where the site is built.
+
+Files that pages include are programs with tests of their own.
+"""
 
 import re
 from pathlib import Path
@@ -6,9 +9,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(
-    page for page in ROOT.glob("docs/**/*.md") if re.search(r"^```python$", page.read_text(), re.M)
-)
+BLOCK = re.compile(r"^(<!-- include: .* -->\n)?```python\n(.*?)^```$", re.S | re.M)
+
+
+def blocks(page):
+    return [text for included, text in BLOCK.findall(page.read_text()) if not included]
+
+
+PAGES = sorted(page for page in ROOT.glob("docs/**/*.md") if blocks(page))
 
 
 def test_there_is_something_to_run():
@@ -23,5 +31,5 @@ def test_pages(page, tmp_path, monkeypatch):
     pytest.importorskip("gymnasium")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
-    for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.S | re.M):
+    for block in blocks(page):
         exec(compile(block, str(page), "exec"), names)
