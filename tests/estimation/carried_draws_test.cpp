@@ -156,6 +156,23 @@ TEST(CarriedDraws, OfWeightedRowsHaveTheSpreadOfTheErrorBars) {
 }
 
 // What a structure says holds in every draw, however it is made.
+// Paths of 20,000 rows can be drawn, but chains need more sweeps to meet than there is time for.
+TEST(CarriedDraws, ComeFromTheCurvatureWherePathsTakeTooLong) {
+  const Pomdp model = make_problem("pest-control");
+  EstimateOptions options;
+  const TransitionEstimate estimate = estimated("oas-ml", model, some_runs(model, 20'000), options);
+  for (const std::string& warning : estimate.warnings) {
+    EXPECT_EQ(warning.find("draws"), std::string::npos) << warning;
+  }
+  expect_distributions(estimate);
+  const Spread spread = spread_of(estimate);
+  for (std::size_t e = 0; e < spread.deviation.size(); ++e) {
+    EXPECT_NEAR(spread.mean[e], estimate.transition.values()[e], estimate.standard_error[e]);
+    EXPECT_GT(spread.deviation[e], 0.7 * estimate.standard_error[e]);
+    EXPECT_LT(spread.deviation[e], 1.4 * estimate.standard_error[e]);
+  }
+}
+
 TEST(CarriedDraws, KeepToAStructure) {
   const Pomdp model = make_problem("corner/wear-repair");
   EstimateOptions options;

@@ -89,6 +89,8 @@ std::vector<double> draws_around(const TransitionLikelihood& rows, const Posteri
       draw_until_met(chains, prior, keep, patience, how.parallelism, how.progress);
   if (end == ChainsEnd::impossible) return {};
   if (end == ChainsEnd::apart) {
+    const bool cut_short = affordable < kMostPatience;  // they might have met
+    if (cut_short && !estimate.draws.empty()) return {};
     estimate.warnings.push_back(
         "the draws that the estimate carries have not settled: limits of forecasts and plans are "
         "rough; gibbs draws for longer");

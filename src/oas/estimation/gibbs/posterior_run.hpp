@@ -32,7 +32,8 @@ struct PosteriorRun {
 /// made otherwise: by chains that start near it, scattered by its standard errors, and go on until
 /// they agree, as far as a few seconds of work allow. The prior is that of the estimator gibbs.
 /// Where they do not agree by then it is said in the estimate's warnings. Empty where no path could
-/// be drawn. O(rows · S²) for each of 300 sweeps and more.
+/// be drawn, and where rows are so many that work ran out, if the estimate has draws of another
+/// kind. O(rows · S²) for each of 300 sweeps and more.
 [[nodiscard]] std::vector<double> draws_around(const TransitionLikelihood& rows,
                                                const PosteriorRun& how,
                                                TransitionEstimate& estimate);

@@ -163,7 +163,8 @@ class LikelihoodBody final : public EvidenceBody {
     start_->add(rows);
   }
   [[nodiscard]] LikelihoodEstimatorOptions settings(const EstimateOptions& options) const;
-  // Draws are made by drawing paths; else from the curvature of the likelihood.
+  // Draws are made by drawing paths; else, and where that would take too long, from the curvature
+  // of the likelihood.
   [[nodiscard]] bool draws_paths() const {
     return !options_.forgetting.active() && !options_.uncertain_sensors &&
            can_draw_paths(rows_.num_rows(), chain_of(*model_).num_states());
@@ -313,11 +314,9 @@ LikelihoodEstimatorOptions LikelihoodBody::settings(const EstimateOptions& optio
   if (options.max_seconds) settings.climb.max_seconds = *options.max_seconds;
   settings.structure = options.structure;
   const Pomdp& sizes = chain_of(*model_);
-  if (!draws_paths()) {
-    settings.draws = options.draws_to_carry(
-        static_cast<std::size_t>(sizes.num_actions() * sizes.num_states() * sizes.num_states()));
-    settings.stream = options_.stream;
-  }
+  settings.draws = options.draws_to_carry(
+      static_cast<std::size_t>(sizes.num_actions() * sizes.num_states() * sizes.num_states()));
+  settings.stream = options_.stream;
   settings.validate();
   return settings;
 }
@@ -357,16 +356,17 @@ void LikelihoodBody::add_draws(const EstimateOptions& options, TransitionEstimat
                    .parallelism = options.parallelism,
                    .progress = options.progress};
   if (options.prior > 0.0) how.concentration = options.prior;
-  if (rows_.in_memory()) {
-    estimate.draws = draws_around(rows_.stored(), how, estimate);
-    return;
-  }
+  const auto take = [&](const TransitionLikelihood& rows) {
+    std::vector<double> draws = draws_around(rows, how, estimate);
+    if (!draws.empty()) estimate.draws = std::move(draws);
+  };
+  if (rows_.in_memory()) return take(rows_.stored());
   RowLikelihood few = std::visit(
       [](const auto& any) { return RowLikelihood(any, std::numeric_limits<std::size_t>::max()); },
       *model_);
   rows_.source()->rewind();
   few.read(*rows_.source(), {});
-  estimate.draws = draws_around(few.stored(), how, estimate);
+  take(few.stored());
 }
 
 void LikelihoodBody::check(const EstimateOptions& options, TransitionEstimate& estimate) const {
