@@ -225,7 +225,7 @@ TEST(EmissionOptions, ThatCannotBeAreRefusedByName) {
                         "2, 3, 4"));
   PassOptions weighted = with_emissions();
   weighted.forgetting.half_life = 100.0;
-  EXPECT_THAT(message(finite, weighted), HasSubstr("weights by age"));
+  EXPECT_THAT(message(finite, weighted), HasSubstr("counts of emissions with weights"));
   const TransitionLikelihood vectors = TransitionLikelihood::with_vectors(model);
   EXPECT_THAT(message(vectors, with_emissions()), HasSubstr("bring their likelihoods"));
   PassOptions sensors;

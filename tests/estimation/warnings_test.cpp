@@ -25,6 +25,7 @@ TEST(EstimateWarnings, RowsOfWhichTheSameIsSaidStandInOneLine) {
 TEST(EstimateWarnings, OfARowThatIsFlaggedNothingMoreIsSaid) {
   const Pomdp model = machine_maintenance();
   TransitionEstimate estimate;
+  estimate.transition = TransitionModel::uniform(model.num_states(), model.num_actions());
   const auto rows = static_cast<std::size_t>(model.num_actions() * model.num_states());
   estimate.standard_error.assign(rows * static_cast<std::size_t>(model.num_states()), 0.2);
   warn_of_poor_rows(model, estimate);
