@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "estimation/gibbs_support.hpp"
+#include "oas/estimation/error_bars/draws_at_maximum.hpp"
 #include "oas/estimation/estimators.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/transition_structure.hpp"
+#include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "path_enumeration.hpp"
@@ -153,6 +155,74 @@ TEST(CarriedDraws, OfWeightedRowsHaveTheSpreadOfTheErrorBars) {
     EXPECT_NEAR(drawn.mean[e], value, 0.5 * error) << e;
     EXPECT_NEAR(drawn.deviation[e], error, 0.3 * error) << e;
   }
+}
+
+// The third state follows the second one, and sensors see little: entries that are 0 are found
+// within an error of it.
+TransitionEstimate of_weak_sensors(std::uint32_t run, double confidence) {
+  const Pomdp model = parse_model(R"({"format": "oas-model/1", "timing": "before", "states": 3,
+    "actions": 1, "observations": 3, "observation_reward": [0, 0, 1],
+    "transition": [[[0.9, 0.1, 0], [0, 0.9, 0.1], [0.1, 0, 0.9]]],
+    "observation": [[[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]]})",
+                                  "ring");
+  std::vector<Trajectory> rows(1);
+  ClosedLoop(model, {.name = "uniform"}, 8, run).advance(6000, rows[0]);
+  EvidenceOptions settings = fading();
+  settings.forgetting.half_life = 1e9;
+  EstimateOptions options;
+  options.confidence = confidence;
+  options.carried_draws = 1000;
+  return estimated("oas-ml", model, rows, options, settings);
+}
+
+// An entry within half an error of 0 is no small number of large counts: nearly all draws lie below
+// the upper limit. Gibbs draws have their 95 % point at 0.7 of it.
+TEST(CarriedDraws, FromTheCurvatureStayWithinLimitsNearZero) {
+  int near = 0;
+  for (std::uint32_t run = 0; run < 4; ++run) {
+    const TransitionEstimate found = of_weak_sensors(run, 0.95);
+    const std::size_t entries = found.transition.values().size();
+    for (std::size_t e = 0; e < entries; ++e) {
+      const double value = found.transition.values()[e];
+      if (value < 1e-3 || value > 0.5 * found.standard_error[e]) continue;
+      ++near;
+      std::vector<double> drawn;
+      for (std::size_t d = e; d < found.draws.size(); d += entries) drawn.push_back(found.draws[d]);
+      std::sort(drawn.begin(), drawn.end());
+      EXPECT_LT(drawn[drawn.size() * 95 / 100], 1.2 * found.upper[e]) << run << " " << e;
+      EXPECT_GT(drawn[drawn.size() * 95 / 100], 0.4 * found.upper[e]) << run << " " << e;
+    }
+  }
+  EXPECT_GT(near, 2);
+}
+
+TEST(CarriedDraws, DoNotDependOnTheLevelThatIsShown) {
+  EXPECT_EQ(of_weak_sensors(0, 0.5).draws, of_weak_sensors(0, 0.999).draws);
+}
+
+// Of 300 entries a structure leaves three; a law over all of them would have next to nothing there.
+TEST(CarriedDraws, OfUnknownRowsAreThePriorOverWhatIsOpen) {
+  constexpr std::size_t kStates = 300;
+  constexpr std::size_t kDraws = 1000;
+  std::vector<double> values(kStates, 0.0);
+  for (const std::size_t open : {7U, 8U, 9U}) values[open] = 1.0 / 3.0;
+  JointErrors errors;
+  errors.factor = Matrix::Zero(kStates, 1);
+  errors.determined = {0};
+  for (const double value : values) errors.evidence.push_back(EntryEvidence::certain(value));
+  const std::vector<double> draws =
+      draws_at_maximum(errors, values, kStates, kDraws, Rng({1, 0, Role::estimation}));
+  double sum = 0.0;
+  double squares = 0.0;
+  for (std::size_t d = 0; d < kDraws; ++d) {
+    const double* const row = draws.data() + d * kStates;
+    ASSERT_NEAR(row[7] + row[8] + row[9], 1.0, 1e-12);
+    sum += row[7];
+    squares += row[7] * row[7];
+  }
+  // Dirichlet(1/3, 1/3, 1/3): mean 1/3, second moment 2/9; five standard errors of 1,000 draws.
+  EXPECT_NEAR(sum / kDraws, 1.0 / 3.0, 0.06);
+  EXPECT_NEAR(squares / kDraws, 2.0 / 9.0, 0.06);
 }
 
 // What a structure says holds in every draw, however it is made.

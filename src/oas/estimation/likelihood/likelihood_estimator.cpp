@@ -135,9 +135,9 @@ void judge_summit(const detail::Summit& summit, const LikelihoodFunction& square
   }
   if (options.regions) add_regions(errors, summit.at.values(), estimate);
   if (options.draws == 0) return;
-  estimate.draws = draws_at_maximum(errors, summit.at.values(), estimate.upper,
-                                    static_cast<std::size_t>(model.num_states()), options.draws,
-                                    Rng(options.stream));
+  estimate.draws =
+      draws_at_maximum(errors, summit.at.values(), static_cast<std::size_t>(model.num_states()),
+                       options.draws, Rng(options.stream));
 }
 
 // False where there is none.
