@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,7 @@ void write_log(const std::string& path, const Model& model, std::vector<std::siz
 }
 
 struct Estimate {
-  std::vector<double> numbers;
+  std::vector<std::uint64_t> bits;  // an error that is not known is a NaN like any other
   std::vector<std::int64_t> counts;
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
@@ -61,11 +63,13 @@ class SplitFiles : public testing::TestWithParam<std::string> {
       EstimateOptions asked;
       asked.parallelism = parallelism;
       const TransitionEstimate estimate = evidence.estimate(asked);
-      const auto values = estimate.transition.values();
-      Estimate found{{values.begin(), values.end()},
-                     {estimate.rows, estimate.runs, estimate.missing, estimate.num_batches}};
-      found.numbers.insert(found.numbers.end(), estimate.standard_error.begin(),
-                           estimate.standard_error.end());
+      Estimate found{{}, {estimate.rows, estimate.runs, estimate.missing, estimate.num_batches}};
+      for (const double value : estimate.transition.values()) {
+        found.bits.push_back(std::bit_cast<std::uint64_t>(value));
+      }
+      for (const double error : estimate.standard_error) {
+        found.bits.push_back(std::bit_cast<std::uint64_t>(error));
+      }
       found.counts.insert(found.counts.end(), estimate.pairs.begin(), estimate.pairs.end());
       return found;
     };

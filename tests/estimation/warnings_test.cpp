@@ -28,6 +28,8 @@ TEST(EstimateWarnings, OfARowThatIsFlaggedNothingMoreIsSaid) {
   estimate.transition = TransitionModel::uniform(model.num_states(), model.num_actions());
   const auto rows = static_cast<std::size_t>(model.num_actions() * model.num_states());
   estimate.standard_error.assign(rows * static_cast<std::size_t>(model.num_states()), 0.2);
+  estimate.lower.assign(estimate.standard_error.size(), 0.0);
+  estimate.upper.assign(estimate.standard_error.size(), 1.0);
   warn_of_poor_rows(model, estimate);
   EXPECT_EQ(estimate.warnings.size(), rows);
   estimate.warnings.clear();
