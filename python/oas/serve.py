@@ -48,15 +48,10 @@ class _Player:
         return {"ok": True} if call == "observe" else self._act()
 
     def _act(self) -> dict[str, Any]:
-        answer: dict[str, Any] = {}
-        ask = getattr(self._object, "probabilities", None)
-        if ask is not None:
-            answer["probabilities"] = [float(p) for p in ask()]
         action = self._object.act()
         if isinstance(action, (tuple, list)):
             action = action[0]
-        answer["action"] = action if isinstance(action, str) else int(action)
-        return answer
+        return {"action": action if isinstance(action, str) else int(action)}
 
 
 def serve(agent: Any, requests: TextIO, answers: TextIO) -> None:

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <vector>
 
-#include "oas/core/checks.hpp"
 #include "oas/core/child_process.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/model/model_json.hpp"
@@ -96,9 +93,7 @@ struct ProcessAgent::Program {
     checked(answer);
     try {
       const JsonView view(answer, asked);
-      const Action action{action_of(view.at("action"))};
-      read_policy(view, action);
-      choice = Choice{action, policy[static_cast<std::size_t>(action)]};
+      choice = Choice{Action{action_of(view.at("action"))}, 1.0};
     } catch (const ParseError& error) {
       throw IoError(error.what());
     }
@@ -118,23 +113,6 @@ struct ProcessAgent::Program {
     return static_cast<int>(index);
   }
 
-  void read_policy(const JsonView& view, Action action) {
-    policy.assign(static_cast<std::size_t>(actions.size()), 0.0);
-    policy[static_cast<std::size_t>(action)] = 1.0;
-    if (!view.has("probabilities")) return;
-    const JsonView said = view.at("probabilities");
-    const std::array<int, 1> extents = {actions.size()};
-    policy = said.as_array(extents);
-    try {
-      check_simplex(policy, "probabilities");
-    } catch (const InvalidArgument& error) {
-      said.fail(error.what());
-    }
-    if (policy[static_cast<std::size_t>(action)] <= 0.0) {
-      said.fail(fmt::format("action {} was drawn with probability 0", action.value()));
-    }
-  }
-
   std::string name;
   std::string unit;
   double timeout;
@@ -143,7 +121,6 @@ struct ProcessAgent::Program {
   Json next;                     // what asks for the next action
   std::string asked;             // the last request, for messages
   std::optional<Choice> choice;  // what answered `next`
-  std::vector<double> policy;    // [a]: that it came from
   std::int64_t step = 0;
 };
 
@@ -170,8 +147,8 @@ void ProcessAgent::observe(Observation observation) {
 }
 
 void ProcessAgent::probabilities(std::span<double> out) {
-  static_cast<void>(program_->chosen());
-  std::copy(program_->policy.begin(), program_->policy.end(), out.begin());
+  std::fill(out.begin(), out.end(), 0.0);
+  out[static_cast<std::size_t>(program_->chosen().action)] = 1.0;
 }
 
 Json ProcessAgent::save() const {

@@ -26,9 +26,9 @@ struct ProcessAgentOptions {
 /// Such a program as one agent in one run (docs/reference/benchmark.md, "The protocol"): requests
 /// `begin` (the model without its transition, the seed and the length of the run), `act` and
 /// `step`, each one line of JSON, each answered by one. What the program does wrong (ends, hangs,
-/// answers what is no answer) throws IoError with step and reason. Its policy is taken to be what
-/// it does, unless it says the probabilities that it drew from. Copies are the same program, which
-/// ends with the last of them.
+/// answers what is no answer) throws IoError with step and reason. Its policy is
+/// what it does, whatever it says of that: it is judged. Copies are the same program, which ends
+/// with the last of them.
 class ProcessAgent {
  public:
   /// Throws IoError when it does not begin, and as ProcessAgentOptions::validate().
