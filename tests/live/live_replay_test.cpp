@@ -146,6 +146,7 @@ TEST(LiveReplay, AnswersDoNotDependOnTheMemory) {
     const Pomdp model = make_problem("network-link");
     LiveOptions options = quick_options(folder.file("much"));
     options.agent = agent_name;
+    options.settings.push_back({"growth", "1.25"});  // fewer plans, each of which reads again
     options.half_life = half_life;
     options.synchronous = true;
     options.on_change = OnChange::fresh;
@@ -156,7 +157,7 @@ TEST(LiveReplay, AnswersDoNotDependOnTheMemory) {
       for (const int memory : memories) {
         options.memory = memory;
         LiveAgent agent(model, options);
-        play(agent, units, 400 / static_cast<int>(memories.size()));
+        play(agent, units, 240 / static_cast<int>(memories.size()));
         ask(agent, {{"call", "end"}, {"unit", "u3"}, {"step", units[3].request()["step"]}});
         units[3] = FleetUnit(model, "u3", 7);
         all = all_of(agent);
