@@ -238,6 +238,21 @@ TEST(AgentTable, TheCertaintyEquivalentAgentHasNoSettingsToExploreBy) {
                InvalidArgument);
 }
 
+// They would need all rows again.
+TEST(AgentTable, MomentsCannotDrawFromThePosterior) {
+  for (const char* way : {"gibbs", "laplace"}) {
+    const Setting explore{"exploration", way};
+    EXPECT_NO_THROW(
+        static_cast<void>(find_agent("oas-ucrl-ml").make(network_link(), std::span(&explore, 1))));
+    try {
+      static_cast<void>(find_agent("oas-ucrl-pooled").make(network_link(), std::span(&explore, 1)));
+      FAIL() << way;
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find(way), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(AgentTable, UnknownNamesAreListed) {
   try {
     static_cast<void>(find_agent("oas-ucrll"));

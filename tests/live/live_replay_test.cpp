@@ -100,7 +100,8 @@ TEST_P(LiveReplayTest, GoesOnAsIfNothingHadHappened) {
 
 INSTANTIATE_TEST_SUITE_P(Agents, LiveReplayTest,
                          testing::Values("oas-ucrl-ml", "oas-ucrl-pooled", "psrl-gibbs",
-                                         "certainty-equivalent", "oracle", "uniform", "psrl"),
+                                         "psrl-laplace", "certainty-equivalent", "oracle",
+                                         "uniform", "psrl"),
                          [](const auto& agent) {
                            std::string name = agent.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -140,8 +141,8 @@ TEST(LiveReplay, PlansBesideTheCallsCanBeMadeAgain) {
 // bit, whatever the memory, and whenever it changes.
 TEST(LiveReplay, AnswersDoNotDependOnTheMemory) {
   for (const auto& [agent_name, half_life] :
-       {std::pair("oas-ucrl-ml", 0.0), std::pair("oas-ucrl-ml", 20.0), std::pair("psrl-gibbs", 0.0),
-        std::pair("oas-ucrl-pooled", 50.0)}) {
+       {std::pair("oas-ucrl-ml", 0.0), std::pair("psrl-laplace", 20.0),
+        std::pair("psrl-gibbs", 0.0), std::pair("oas-ucrl-pooled", 50.0)}) {
     const test::TemporaryDirectory folder;
     const Pomdp model = make_problem("network-link");
     LiveOptions options = quick_options(folder.file("much"));

@@ -92,6 +92,24 @@ struct GibbsPsrlOptions {
   }
 };
 
+// The same where they are drawn around the estimate, as wide as its information says.
+struct LaplacePsrlOptions {
+  PooledUcrlOptions pooled;
+
+  LaplacePsrlOptions() {
+    pooled.estimator = PooledEstimator::likelihood;
+    pooled.exploration = PooledExploration::laplace;
+    pooled.least_plays = 0.0;
+  }
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    pooled.visit_episodes(fields);
+    fields("prior", pooled.prior, {kAboveZero}, "imaginary transitions added to every entry");
+    pooled.acting.visit(fields);
+  }
+};
+
 // What is left of the pooled agent's options when it does not explore.
 struct CertaintyEquivalentOptions {
   PooledUcrlOptions pooled;
@@ -123,6 +141,9 @@ PooledUcrlOptions actionwise_options(std::span<const Setting> settings) {
 }
 PooledUcrlOptions gibbs_psrl_options(std::span<const Setting> settings) {
   return options_from<GibbsPsrlOptions>(settings, "psrl-gibbs").pooled;
+}
+PooledUcrlOptions laplace_psrl_options(std::span<const Setting> settings) {
+  return options_from<LaplacePsrlOptions>(settings, "psrl-laplace").pooled;
 }
 PooledUcrlOptions certainty_equivalent_options(std::span<const Setting> settings) {
   return options_from<CertaintyEquivalentOptions>(settings, "certainty-equivalent").pooled;
@@ -208,6 +229,11 @@ constexpr std::array kAgents = {
               "posterior sampling: plays a model drawn from the exact posterior by Gibbs sampling",
               "docs/reference/agents.md", false, make_pooled<gibbs_psrl_options>,
               describe_options<GibbsPsrlOptions>, split_pooled<gibbs_psrl_options>},
+    AgentInfo{"psrl-laplace",
+              "posterior sampling: plays a model drawn around its estimate, by the observed "
+              "information",
+              "docs/reference/agents.md", false, make_pooled<laplace_psrl_options>,
+              describe_options<LaplacePsrlOptions>, split_pooled<laplace_psrl_options>},
     AgentInfo{"seeu",
               "explores every action in turn, spectral estimate; views=emission-columns is shown "
               "the hidden state",

@@ -7,6 +7,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/gibbs/posterior_draw.hpp"
+#include "oas/estimation/likelihood/laplace_posterior.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
 #include "oas/learning/optimistic_planning.hpp"
@@ -19,11 +20,17 @@ namespace {
 
 // Starts of the likelihood lie inside the set of models: an entry 0 would stay 0.
 constexpr double kShareOfUniform = 0.02;
+// A direction of which no row tells anything has no other information.
+constexpr double kLeastPrior = 0.1;
 
 double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
   const bool weighted = estimator == PooledEstimator::moments &&
                         weights_by_propensity(sensors.timing(), sensors.num_actions(), true);
   return weighted ? default_floor(sensors.num_actions()) : 0.0;
+}
+
+bool looks_at_rows(PooledExploration exploration) {
+  return exploration == PooledExploration::gibbs || exploration == PooledExploration::laplace;
 }
 
 }  // namespace
@@ -37,9 +44,10 @@ void PooledUcrlOptions::validate(const Pomdp& sensors) const {
               "positive floor; oas-ucrl-ml does not",
               *acting.iota);
   OAS_REQUIRE(
-      estimator == PooledEstimator::likelihood || exploration != PooledExploration::gibbs,
-      "exploration is gibbs, which draws hidden paths through all rows; oas-ucrl-ml and psrl-gibbs "
-      "keep them, moments do not");
+      estimator == PooledEstimator::likelihood || !looks_at_rows(exploration),
+      "exploration is {}, which looks at all rows again; oas-ucrl-ml, psrl-gibbs and psrl-laplace "
+      "keep them, moments do not",
+      exploration == PooledExploration::gibbs ? "gibbs" : "laplace");
   check_ranges(*this);
 }
 
@@ -113,7 +121,7 @@ PooledLearner::Learned PooledLearner::refine(const TransitionModel& by_moments,
   episode.flagged_rows = 0;
   episode.failure = detail::failure_of(best);
   last_estimate_ = best.transition;
-  return {std::move(best.transition), std::move(best.pass.counts)};
+  return {std::move(best.transition), std::move(best.pass.counts), rows.likelihood};
 }
 
 void PooledLearner::plan(const Learned& learned, std::int64_t k, std::uint64_t seed,
@@ -126,14 +134,37 @@ void PooledLearner::plan(const Learned& learned, std::int64_t k, std::uint64_t s
 TransitionModel PooledLearner::model_to_play(const Learned& learned, Rng rng,
                                              const BeliefController& controller,
                                              Episode& episode) const {
-  if (options_.exploration == PooledExploration::sampling) return sample(learned.counts, rng);
-  if (options_.exploration != PooledExploration::gibbs) return learned.transition;
+  switch (options_.exploration) {
+    case PooledExploration::sampling:
+      return sample(learned.counts, rng);
+    case PooledExploration::gibbs:
+      return gibbs(learned, rng, controller, episode);
+    case PooledExploration::laplace:
+      return laplace(learned, rng);
+    case PooledExploration::optimism:
+    case PooledExploration::none:
+      break;
+  }
+  return learned.transition;
+}
+
+TransitionModel PooledLearner::gibbs(const Learned& learned, Rng rng,
+                                     const BeliefController& controller, Episode& episode) const {
   // On from the draw that is in play, so that the draws of all episodes are one chain.
   const TransitionModel& start = controller.ready() ? controller.transition() : learned.transition;
   if (auto drawn = draw_from_posterior(*likelihood_, start, options_.sweeps, rng)) return *drawn;
   episode.failure = {Episode::Failure::Kind::impossible_rows,
                      "the rows cannot happen under any dynamics; the estimate is played"};
   return learned.transition;
+}
+
+// Rows that cannot happen are in the record already; the estimate is played.
+TransitionModel PooledLearner::laplace(const Learned& learned, Rng rng) const {
+  const LikelihoodPass pass = learned.likelihood(learned.transition, {});
+  if (!pass.possible()) return learned.transition;
+  return LaplacePosterior(learned.likelihood, learned.transition, pass,
+                          std::max(options_.prior, kLeastPrior))
+      .draw(rng);
 }
 
 TransitionModel PooledLearner::sample(const std::vector<double>& counts, Rng rng) const {

@@ -20,7 +20,7 @@ namespace oas {
 enum class PooledEstimator { moments, likelihood };
 
 /// How the pooled agent tries what it does not know.
-enum class PooledExploration { sampling, gibbs, optimism, none };
+enum class PooledExploration { sampling, gibbs, laplace, optimism, none };
 
 /// Whose samples the radius of a row of T is made of: its own, or those of its action.
 enum class RadiusBy { row, action };
@@ -53,7 +53,7 @@ struct PooledUcrlOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields.choice("exploration", exploration, {"sampling", "gibbs", "optimism", "none"},
+    fields.choice("exploration", exploration, {"sampling", "gibbs", "laplace", "optimism", "none"},
                   "how it tries what it does not know");
     visit_episodes(fields);
     fields("sharpness", sharpness, {kAboveZero},
@@ -106,6 +106,8 @@ class PooledLearner {
   struct Learned {
     TransitionModel transition;
     std::vector<double> counts;  ///< [a][s][s']
+    /// Of the rows it was made from, which must outlive it; empty: moments were used.
+    LikelihoodFunction likelihood;
   };
 
   /// Throws as PooledUcrl does.
@@ -163,6 +165,9 @@ class PooledLearner {
   [[nodiscard]] TransitionModel model_to_play(const Learned& learned, Rng rng,
                                               const BeliefController& controller,
                                               Episode& episode) const;
+  [[nodiscard]] TransitionModel gibbs(const Learned& learned, Rng rng,
+                                      const BeliefController& controller, Episode& episode) const;
+  [[nodiscard]] TransitionModel laplace(const Learned& learned, Rng rng) const;
   [[nodiscard]] TransitionModel sample(const std::vector<double>& counts, Rng rng) const;
   [[nodiscard]] std::vector<double> radii(const std::vector<double>& counts, std::int64_t k) const;
 

@@ -176,7 +176,7 @@ void LiveState::check_half_life() const {
   if (options_.half_life == 0.0) return;
   const auto require = [&](bool can, const char* why) {
     OAS_REQUIRE(can,
-                "half_life is {}; agent '{}' {}: oas-ucrl-ml, oas-ucrl-pooled and "
+                "half_life is {}; agent '{}' {}: oas-ucrl-ml, oas-ucrl-pooled, psrl-laplace and "
                 "certainty-equivalent let rows fade",
                 options_.half_life, options_.agent, why);
   };
