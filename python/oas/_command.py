@@ -368,8 +368,8 @@ def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
     - `reach` (text): states whose first time is asked for: failed
     - `title` (text): heading of the page; the log's name if none
     - `steps` (whole number, 50): how many steps to look ahead (1 to 100000)
-    - `units` (whole number, 6): how many units to draw along time, those at risk first (0 to
-      1000)
+    - `units` (whole number, 6): how many units to draw along time, those at risk first (at
+      most 1000)
     - `confidence` (number, 0.95): level of the limits over draws (above 0 and below 1)
     - those about rows: see `oas.read_log`
     """

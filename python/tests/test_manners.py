@@ -275,7 +275,7 @@ ENDLESS = """
     model = oas.problem("pest-control")
     log = oas.simulate(model, steps=20_000)
     def stop():
-        while not tqdm._instances:
+        while not any(getattr(bar, "n", 0) for bar in list(tqdm._instances)):
             time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGINT)
     threading.Thread(target=stop).start()

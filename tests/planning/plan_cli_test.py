@@ -105,8 +105,8 @@ class Warnings(CliCase):
     def test_an_estimate_without_draws_says_that_there_are_no_limits(self):
         self.good("simulate", "pest-control", "--steps", 400, "-o", "log.csv")
         said = "the dynamics are taken as exact"
-        for estimator, more, told in (("oas-ml", ("--carried-draws", 0), True), ("oas-ml", (), False),
-                                      ("gibbs", ("--draws", 80), False)):
+        for estimator, more, told in (("oas-ml", ("--carried-draws", 0), True),
+                                      ("oas-ml", (), False), ("gibbs", ("--draws", 80), False)):
             self.good("estimate", "pest-control", "log.csv", "--estimator", estimator, *more, "-o",
                       "e.json")
             out = self.good("plan", "e.json", "--steps", 6400)

@@ -59,8 +59,9 @@ struct LiveOptions {
     fields("verify", verify, "at the start compute every recorded choice and plan again");
     fields("snapshot_every", snapshot_every, {1, 1'000'000'000'000, true},
            "records of the journal between snapshots, at least; 0: none");
-    fields("memory", memory, {0},
-           "MiB for rows of likelihood, plans included; beyond, plans read the journal again");
+    fields(
+        "memory", memory, {0},
+        "room for rows of likelihood in MiB, plans included; beyond, plans read the journal again");
     fields("max_units", max_units, {1}, "units at the same time");
     fields("half_life", half_life, {1.0, kMostRows, true},
            "rows of all units after which a row counts half; 0: it always counts");
