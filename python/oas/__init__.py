@@ -10,6 +10,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+
+if importlib.util.find_spec("._oas", __name__) is None:
+    raise ImportError(
+        f"oas in {__path__[0]} is source only: its extension oas._oas is not built for this "
+        "Python; build it with scripts/quickstart (then build/venv/bin/python) or `pip install .` "
+        "in the source tree, and import it from outside of its folder python"
+    )
 
 from . import distributed, study
 from ._beliefs import Beliefs, filter, smooth

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -14,6 +15,7 @@ import termios
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,6 +77,18 @@ def test_ctrl_c_stops_long_calls(work):
         finally:
             child.kill()
     assert out.split("\n")[:2] == ["stopped", "and goes on"]
+
+
+def test_sources_without_the_extension_say_how_to_build_it(tmp_path):
+    (tmp_path / "oas").mkdir()
+    for file in Path(oas.__file__).parent.glob("*.py"):
+        shutil.copy(file, tmp_path / "oas")
+    run = subprocess.run(
+        [sys.executable, "-c", "import oas"], cwd=tmp_path, capture_output=True, text=True
+    )
+    last = run.stderr.strip().split("\n")[-1]
+    assert last.startswith("ImportError: ")
+    assert "is not built" in last and "pip install ." in last
 
 
 def test_other_threads_run_meanwhile():

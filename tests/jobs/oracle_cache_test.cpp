@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "oas/core/files.hpp"
+#include "oas/core/fingerprint.hpp"
+#include "oas/core/json_text.hpp"
 #include "support/random_models.hpp"
 
 namespace oas {
@@ -68,16 +71,44 @@ TEST_F(OracleCacheTest, GivesBackWhatWasPlannedToTheLastBit) {
   EXPECT_EQ(entries().size(), 2U);
 }
 
-// An entry is used: what it says comes back, although no planner ever said it.
+// Writes into the plan of an entry what no planner said, with a checksum that holds.
+void forge(const fs::path& file, const std::string& field, const nlohmann::ordered_json& value) {
+  nlohmann::ordered_json entry = parse_json(read_text_file(file.string()), file.string());
+  entry.at("plan").at(field) = value;
+  entry.erase("checksum");
+  entry["checksum"] = fmt::format("{:016x}", fingerprint(entry.dump()));
+  write_text_file(file.string(), entry.dump());
+}
+
 TEST_F(OracleCacheTest, DoesNotPlanTwice) {
   const Pomdp model = small_model(1);
   static_cast<void>(cache().get(model, kRough));
   ASSERT_EQ(entries().size(), 1U);
-  std::string text = read_text_file(entries()[0].string());
-  const std::string key = "\"message\":\"";
-  text.insert(text.find(key) + key.size(), "from the file: ");
-  write_text_file(entries()[0].string(), text);
-  EXPECT_THAT(cache().get(model, kRough).plan.message, testing::StartsWith("from the file: "));
+  forge(entries()[0], "message", "from the file");
+  EXPECT_EQ(cache().get(model, kRough).plan.message, "from the file");
+}
+
+TEST_F(OracleCacheTest, CrossedBoundsArePlannedAnew) {
+  const Pomdp model = small_model(1);
+  const RegretOracle planned = cache().get(model, kRough);
+  forge(entries().at(0), "gain_lower", planned.plan.gain_upper + 0.5);
+  EXPECT_EQ(text_of(cache().get(model, kRough)), text_of(planned));
+}
+
+// Plans are full of digits: most changes of them are plans as well.
+TEST_F(OracleCacheTest, EntriesWithOneWrongByteArePlannedAnew) {
+  const Pomdp model = small_model(1);
+  const RegretOracleOptions rough{.floor = 0.0, .gap = 1e-2};
+  const std::string planned = text_of(cache().get(model, rough));
+  const fs::path entry = entries().at(0);
+  const std::string whole = read_text_file(entry.string());
+  const std::size_t begin = whole.find("\"plan\"");
+  for (std::size_t at = begin; at < whole.size(); at += 1 + (whole.size() - begin) / 40) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write_text_file(entry.string(), damaged);
+    EXPECT_EQ(text_of(cache().get(model, rough)), planned) << at;
+  }
 }
 
 TEST_F(OracleCacheTest, TellsModelsFloorsAndGapsApart) {

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "oas-oracle/1";
+constexpr std::string_view kFormat = "oas-oracle/2";
 constexpr std::string_view kEnding = ".oracle.json";
 
 // Size and time of the file that holds this code.
@@ -60,12 +60,26 @@ Json key_of(const Pomdp& model, const RegretOracleOptions& options) {
           {"model", model_to_json(model)}};
 }
 
+std::string checksum_of(const Json& entry) {
+  return fmt::format("{:016x}", fingerprint(entry.dump()));
+}
+
+// The entry of a file without its checksum, which holds; throws otherwise.
+Json entry_in(const fs::path& file) {
+  Json entry = parse_json(read_text_file(file.string()), file.string());
+  const auto checksum = entry.at("checksum").get<std::string>();
+  entry.erase("checksum");
+  OAS_REQUIRE(checksum == checksum_of(entry), "{}: the checksum does not hold", file.string());
+  return entry;
+}
+
 std::optional<RegretOracle> oracle_in(const fs::path& file, const Json& key, const Pomdp& model) {
   try {
-    const Json entry = parse_json(read_text_file(file.string()), file.string());
+    const Json entry = entry_in(file);
     if (entry.at("key") != key) return {};
     const auto plan_of = [&](const char* name) {
       Plan plan = parse_plan(entry.at(name).dump(), file.string());
+      OAS_REQUIRE(plan.gain_lower <= plan.gain_upper, "{}: bounds cross", file.string());
       plan.model = model;
       return plan;
     };
@@ -75,7 +89,7 @@ std::optional<RegretOracle> oracle_in(const fs::path& file, const Json& key, con
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception&) {
-    return {};  // not there, cut off, or of another time
+    return {};  // not there, cut off, damaged, or of another time
   }
 }
 
@@ -113,6 +127,7 @@ void keep(const fs::path& file, Json key, const RegretOracle& oracle) {
     const bool floored = oracle.floor > 0.0;
     Json entry = {{"key", std::move(key)}, {"plan", plan_to_json(oracle.plan)}};
     if (floored) entry["floor_plan"] = plan_to_json(oracle.floor_plan);
+    entry["checksum"] = checksum_of(entry);
     write_text_file(file.string(), entry.dump());
     remove_oldest(file.parent_path());
   } catch (const Interrupted&) {
