@@ -69,8 +69,8 @@ class LiveAgent:
     - `verify` (True or False): at the start compute every recorded choice and plan again
     - `snapshot_every` (whole number, 100000): records of the journal between snapshots, at
       least; 0: none (1 to 1000000000000)
-    - `memory` (whole number, 1024): room for rows of likelihood in MiB, plans included; beyond,
-      plans read the journal again (at least 0)
+    - `memory` (whole number, 1024): room for rows of likelihood in MiB, plans included;
+      beyond, plans read the journal again (at least 0)
     - `max_units` (whole number, 10000): units at the same time (at least 1)
     - `half_life` (number, 0): rows of all units after which a row counts half; 0: it always
       counts (1 to 1000000000000000)
