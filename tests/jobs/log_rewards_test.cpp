@@ -11,6 +11,7 @@
 #include "oas/simulation/closed_loop.hpp"
 #include "support/random_models.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/thread_team.hpp"
 
 /// Mean rewards of action and state, learned from the column of a log.
 namespace oas {
@@ -297,6 +298,35 @@ TEST_F(RewardsOfLog, AreTheSameGuessInAllDraws) {
       EXPECT_EQ(draws[i], -3.0);
     } else {
       EXPECT_NE(draws[i], draws[(i + rows) % draws.size()]);
+    }
+  }
+}
+
+// Of a log with runs of more rows than are filtered at a time.
+TEST_F(RewardsOfLog, AreTheSameForAnyNumberOfRanks) {
+  const Pomdp model = make_problem("pest-control");
+  const std::vector<std::string> logs = {log_of(model, 70'000)};
+  for (const int draws : {0, 1, 7}) {
+    TransitionEstimate dynamics;
+    dynamics.transition = model.transition();
+    for (int draw = 0; draw < draws; ++draw) {
+      const TransitionModel drawn =
+          mixed_with_uniform(model.transition(), 0.01 * static_cast<double>(draw));
+      dynamics.draws.insert(dynamics.draws.end(), drawn.values().begin(), drawn.values().end());
+    }
+    TransitionEstimate expected = dynamics;
+    estimate_rewards(without_reward(model), logs, expected, {.parallelism = {1}});
+    for (const int ranks : {1, 2, 3, 5, 11}) {
+      TransitionEstimate found;
+      EXPECT_TRUE(testing_support::run_team(ranks, [&](testing_support::ThreadTeam& team) {
+        TransitionEstimate estimate;  // of which others know nothing
+        if (team.leads()) estimate = dynamics;
+        estimate_rewards(without_reward(model), logs, estimate, {.parallelism = {1, &team}});
+        if (team.leads()) found = estimate;
+      }));
+      EXPECT_EQ(found.reward, expected.reward) << ranks;
+      EXPECT_EQ(found.reward_standard_error, expected.reward_standard_error) << ranks;
+      EXPECT_EQ(found.reward_draws, expected.reward_draws) << ranks;
     }
   }
 }
