@@ -331,6 +331,31 @@ TEST_F(RewardsOfLog, AreTheSameForAnyNumberOfRanks) {
   }
 }
 
+// A fault that nobody has met before.
+TEST_F(RewardsOfLog, TheFirstFaultIsReportedWhoeverReads) {
+  const Pomdp model = make_problem("pest-control");
+  const std::vector<std::string> logs = {folder_.file("wrong.csv")};
+  std::ofstream out(logs.front());
+  out << "action,observation,reward\n";
+  for (int t = 0; t < 300; ++t) out << "0,0," << (t == 150 || t == 200 ? "much" : "1") << "\n";
+  out.close();
+  for (const int ranks : {1, 2, 5}) {
+    const auto read = [&] {
+      testing_support::run_team(ranks, [&](testing_support::ThreadTeam& team) {
+        TransitionEstimate estimate;
+        estimate.transition = model.transition();
+        const auto values = model.transition().values();
+        for (int k = 0; k < 3; ++k) {
+          estimate.draws.insert(estimate.draws.end(), values.begin(), values.end());
+        }
+        estimate_rewards(without_reward(model), logs, estimate, {.parallelism = {1, &team}});
+      });
+    };
+    EXPECT_THAT(read, testing::ThrowsMessage<InvalidArgument>(
+                          testing::HasSubstr("wrong.csv:152:3: reward 'much'")));
+  }
+}
+
 TEST_F(RewardsOfLog, AreAskedForOnlyWhereTheyAreMissing) {
   const Pomdp model = make_problem("pest-control");
   const std::vector<std::string> logs = {log_of(model, 20)};
