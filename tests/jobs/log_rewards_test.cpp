@@ -62,6 +62,12 @@ class RewardsOfLog : public testing::Test {
     return estimate;
   }
 
+  static RewardEstimation on(Parallelism parallelism) {
+    RewardEstimation how;
+    how.parallelism = parallelism;
+    return how;
+  }
+
   test::TemporaryDirectory folder_;
   std::vector<Trajectory> runs_;
 };
@@ -315,13 +321,13 @@ TEST_F(RewardsOfLog, AreTheSameForAnyNumberOfRanks) {
       dynamics.draws.insert(dynamics.draws.end(), drawn.values().begin(), drawn.values().end());
     }
     TransitionEstimate expected = dynamics;
-    estimate_rewards(without_reward(model), logs, expected, {.parallelism = {1}});
+    estimate_rewards(without_reward(model), logs, expected, on({1}));
     for (const int ranks : {1, 2, 3, 5, 11}) {
       TransitionEstimate found;
       EXPECT_TRUE(testing_support::run_team(ranks, [&](testing_support::ThreadTeam& team) {
         TransitionEstimate estimate;  // of which others know nothing
         if (team.leads()) estimate = dynamics;
-        estimate_rewards(without_reward(model), logs, estimate, {.parallelism = {1, &team}});
+        estimate_rewards(without_reward(model), logs, estimate, on({1, &team}));
         if (team.leads()) found = estimate;
       }));
       EXPECT_EQ(found.reward, expected.reward) << ranks;
@@ -348,7 +354,7 @@ TEST_F(RewardsOfLog, TheFirstFaultIsReportedWhoeverReads) {
         for (int k = 0; k < 3; ++k) {
           estimate.draws.insert(estimate.draws.end(), values.begin(), values.end());
         }
-        estimate_rewards(without_reward(model), logs, estimate, {.parallelism = {1, &team}});
+        estimate_rewards(without_reward(model), logs, estimate, on({1, &team}));
       });
     };
     EXPECT_THAT(read, testing::ThrowsMessage<InvalidArgument>(
