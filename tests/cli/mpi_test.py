@@ -137,6 +137,20 @@ class Estimates(MpiCase):
         self.simulate("--steps", 1_200_000, "-o", "log.csv")
         self.expect_same("log.csv", "--max-passes", 3, ranks=(2, 3))
 
+    def test_the_fit_and_learned_rewards_are_the_same(self):
+        self.good("problem", "machine-maintenance", "-o", "with.json")
+        model = json.loads(self.read("with.json"))
+        self.write_model("bare.json", {k: v for k, v in model.items() if k != "reward"})
+        for layout, logs in ((("--steps", 600_000), "one.csv"),
+                             (("--runs", 300, "--steps", 20, "--shards", 3), "logs/")):
+            self.simulate("--policy", "uniform", *layout, "--reward", "-o", logs)
+            arguments = ("estimate", "bare.json", logs, "--max-passes", 3, "--carried-draws", 3)
+            self.good(*arguments, "-o", "alone.json")
+            self.assertIn("reward", json.loads(self.read("alone.json")))
+            for number in (1, 2, 3, 5):
+                self.good_ranks(number, *arguments, "-o", "ranks.json")
+                self.assertEqual(self.read("ranks.json"), self.read("alone.json"), number)
+
     def test_a_fault_in_any_part_of_a_large_file(self):
         self.simulate("--policy", "uniform", "--steps", 120_000, "-o", "log.csv")
         lines = self.read("log.csv").decode().splitlines()

@@ -15,6 +15,8 @@
 #include "oas/estimation/error_bars/bootstrap.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/estimation/likelihood/detail/team_rows.hpp"
+#include "oas/estimation/sensors/detail/fit_in_parts.hpp"
+#include "oas/estimation/sensors/detail/team_fit.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "oas/simulation/closed_loop.hpp"
 #include "oas/simulation/continuous_loop.hpp"
@@ -110,7 +112,7 @@ std::vector<std::uint64_t> bits(const TransitionEstimate& estimate) {
     result.push_back(values.size());
   };
   add(estimate.transition.values());
-  add(std::vector{estimate.log_likelihood.value_or(0.0)});
+  add(std::vector{estimate.log_likelihood.value_or(0.0), estimate.fit_p_value.value_or(2.0)});
   for (const auto* table : {&estimate.standard_error, &estimate.lower, &estimate.visits,
                             &estimate.clipped, &estimate.joint_region.upper}) {
     add(*table);
@@ -132,7 +134,9 @@ std::vector<std::uint64_t> alone(const Evidence& empty, std::span<const LogBlock
   RunSource source(runs, runs_of_part);
   evidence.read(source, {1});
   options.parallelism = {1};
-  return bits(evidence.estimate(options));
+  TransitionEstimate estimate = evidence.estimate(options);
+  evidence.check(options, estimate);
+  return bits(estimate);
 }
 
 std::vector<std::uint64_t> together(int ranks, const Evidence& empty,
@@ -146,7 +150,9 @@ std::vector<std::uint64_t> together(int ranks, const Evidence& empty,
     if (!team.leads()) evidence.help({1, &team});
     EstimateOptions asked = options;
     asked.parallelism = {1, &team};
-    result = bits(evidence.estimate(asked));
+    TransitionEstimate estimate = evidence.estimate(asked);
+    evidence.check(asked, estimate);
+    result = bits(estimate);
   });
   EXPECT_TRUE(clean) << "messages were left over";
   return result;
@@ -254,6 +260,15 @@ LogBlock one_run(std::size_t rows, const std::vector<std::pair<std::size_t, std:
   return log;
 }
 
+SensorFit fit_alone(const LogBlock& log, const Pomdp& model) {
+  detail::FitInParts fit(model, {2});
+  const RunStart start;
+  for (std::size_t t = 0; t < log.rows.size(); ++t) {
+    fit.add(log.rows.actions[t], log.rows.observations[t], t == 0 ? &start : nullptr);
+  }
+  return fit.finish();
+}
+
 void expect_same_pass(const LogBlock& log) {
   const Pomdp model = with_stand_still();
   const auto rows = static_cast<std::int64_t>(log.rows.size());
@@ -264,15 +279,28 @@ void expect_same_pass(const LogBlock& log) {
   RunSource source({&log, 1}, 0);
   one.read(source, {});
   const LikelihoodPass expected = one.pass(model.transition(), asked, {1});
+  const SensorFit expected_fit = fit_alone(log, model);
   for (const int ranks : {2, 3, 5}) {
     LikelihoodPass pass;
+    SensorFit fit;
     EXPECT_TRUE(run_team(ranks, [&](ThreadTeam& team) {
       const std::vector<std::shared_ptr<RowSource>> sources = {
           std::make_shared<RunSource>(std::span(&log, 1), 0)};
       const detail::TeamRows share(team, RowLikelihood(model, kMuch), rows, sources, {{rows}});
-      while (!team.leads()) share.help(team.order(), {1});
+      while (!team.leads()) {
+        const std::string order = team.order();
+        if (detail::is_fit_order(order)) {
+          detail::help_fit(share, model, order, {1});
+        } else {
+          share.help(order, {1});
+        }
+      }
       pass = share.lead(model.transition(), asked, {1});
+      fit = detail::lead_fit(share, model, {}, {1});
     }));
+    EXPECT_EQ(fit.statistic, expected_fit.statistic) << ranks;
+    EXPECT_EQ(fit.degrees, expected_fit.degrees) << ranks;
+    EXPECT_EQ(fit.p_value, expected_fit.p_value) << ranks;
     EXPECT_EQ(pass.log_likelihood, expected.log_likelihood) << ranks;
     EXPECT_EQ(pass.score, expected.score) << ranks;
     EXPECT_EQ(pass.counts, expected.counts) << ranks;
@@ -297,6 +325,44 @@ TEST(TeamPasses, WaitForEachOtherWhereNothingIsForgotten) {
 // A correction that reaches through all windows of a rank.
 TEST(TeamPasses, AreCorrectedThroughManyWindows) {
   expect_same_pass(one_run(1'700'000, {{kWindow - 9000, 3 * kWindow + 2000}}));
+}
+
+// Pieces are added up in pairs: whoever has which of them, the sums are the same.
+TEST(TeamFit, SumsOfPiecesDoNotDependOnWhoHasThem) {
+  const Pomdp model = with_stand_still();
+  const LogBlock log = one_run(1300, {{200, 700}});
+  const SensorFitTest fresh(model);
+  std::vector<SensorFitTest> pieces;
+  const RunStart start;
+  for (std::size_t t = 0; t < log.rows.size(); ++t) {
+    if (t % 100 == 0) {
+      pieces.push_back(fresh);
+      if (t > 0) pieces.back().continue_from(pieces[pieces.size() - 2]);
+    }
+    pieces.back().add(log.rows.actions[t], log.rows.observations[t], t == 0 ? &start : nullptr);
+  }
+  const auto summed = [&](const std::vector<std::size_t>& cuts) {
+    detail::FitSums all(fresh);
+    std::size_t piece = 0;
+    for (const std::size_t end : cuts) {
+      detail::FitSums share(fresh);
+      for (; piece < end; ++piece) share.add(static_cast<std::int64_t>(piece), pieces[piece]);
+      ByteWriter out;
+      share.save(out);
+      const std::string bytes = out.take();
+      detail::FitSums sent(fresh);
+      ByteReader in(bytes);
+      sent.load(in);
+      all.append(sent);
+    }
+    return all.total().finish().statistic;
+  };
+  const double expected = summed({13});
+  EXPECT_GT(expected, 0.0);
+  for (const auto& cuts : std::vector<std::vector<std::size_t>>{
+           {1, 13}, {3, 7, 13}, {5, 6, 11, 12, 13}, {0, 8, 8, 13}, {1, 2, 3, 4, 5, 6, 7, 8, 13}}) {
+    EXPECT_EQ(summed(cuts), expected);
+  }
 }
 
 TEST(TeamBootstrap, ResamplesAreInTheirOrderWhoeverMakesThem) {

@@ -11,6 +11,7 @@
 #include "oas/simulation/closed_loop.hpp"
 #include "support/random_models.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/thread_team.hpp"
 
 /// Mean rewards of action and state, learned from the column of a log.
 namespace oas {
@@ -59,6 +60,12 @@ class RewardsOfLog : public testing::Test {
     how.rows = options;
     estimate_rewards(without_reward(model), logs, estimate, how);
     return estimate;
+  }
+
+  static RewardEstimation on(Parallelism parallelism) {
+    RewardEstimation how;
+    how.parallelism = parallelism;
+    return how;
   }
 
   test::TemporaryDirectory folder_;
@@ -298,6 +305,60 @@ TEST_F(RewardsOfLog, AreTheSameGuessInAllDraws) {
     } else {
       EXPECT_NE(draws[i], draws[(i + rows) % draws.size()]);
     }
+  }
+}
+
+// Of a log with runs of more rows than are filtered at a time.
+TEST_F(RewardsOfLog, AreTheSameForAnyNumberOfRanks) {
+  const Pomdp model = make_problem("pest-control");
+  const std::vector<std::string> logs = {log_of(model, 70'000)};
+  for (const int draws : {0, 1, 7}) {
+    TransitionEstimate dynamics;
+    dynamics.transition = model.transition();
+    for (int draw = 0; draw < draws; ++draw) {
+      const TransitionModel drawn =
+          mixed_with_uniform(model.transition(), 0.01 * static_cast<double>(draw));
+      dynamics.draws.insert(dynamics.draws.end(), drawn.values().begin(), drawn.values().end());
+    }
+    TransitionEstimate expected = dynamics;
+    estimate_rewards(without_reward(model), logs, expected, on({1}));
+    for (const int ranks : {1, 2, 3, 5, 11}) {
+      TransitionEstimate found;
+      EXPECT_TRUE(testing_support::run_team(ranks, [&](testing_support::ThreadTeam& team) {
+        TransitionEstimate estimate;  // of which others know nothing
+        if (team.leads()) estimate = dynamics;
+        estimate_rewards(without_reward(model), logs, estimate, on({1, &team}));
+        if (team.leads()) found = estimate;
+      }));
+      EXPECT_EQ(found.reward, expected.reward) << ranks;
+      EXPECT_EQ(found.reward_standard_error, expected.reward_standard_error) << ranks;
+      EXPECT_EQ(found.reward_draws, expected.reward_draws) << ranks;
+    }
+  }
+}
+
+// A fault that nobody has met before.
+TEST_F(RewardsOfLog, TheFirstFaultIsReportedWhoeverReads) {
+  const Pomdp model = make_problem("pest-control");
+  const std::vector<std::string> logs = {folder_.file("wrong.csv")};
+  std::ofstream out(logs.front());
+  out << "action,observation,reward\n";
+  for (int t = 0; t < 300; ++t) out << "0,0," << (t == 150 || t == 200 ? "much" : "1") << "\n";
+  out.close();
+  for (const int ranks : {1, 2, 5}) {
+    const auto read = [&] {
+      testing_support::run_team(ranks, [&](testing_support::ThreadTeam& team) {
+        TransitionEstimate estimate;
+        estimate.transition = model.transition();
+        const auto values = model.transition().values();
+        for (int k = 0; k < 3; ++k) {
+          estimate.draws.insert(estimate.draws.end(), values.begin(), values.end());
+        }
+        estimate_rewards(without_reward(model), logs, estimate, on({1, &team}));
+      });
+    };
+    EXPECT_THAT(read, testing::ThrowsMessage<InvalidArgument>(
+                          testing::HasSubstr("wrong.csv:152:3: reward 'much'")));
   }
 }
 

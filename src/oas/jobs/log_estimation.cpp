@@ -171,7 +171,8 @@ Parallelism reading_of(const Estimation& how, const EstimatorInfo& info, Paralle
   return {parallelism.threads};
 }
 
-// Another rank: reads its part, and does what rank 0 asks for. Does not return.
+// Another rank: reads its part, and does what rank 0 asks for until it has its estimate, or for
+// good, where rows are resampled.
 void help_estimate(Evidence& evidence, RowSource& source, const Pomdp* finite,
                    const Estimation& how, const EstimateOptions& asked, Parallelism reading) {
   if (reading.team != nullptr) {
@@ -179,7 +180,6 @@ void help_estimate(Evidence& evidence, RowSource& source, const Pomdp* finite,
     evidence.help(reading);
   }
   if (bootstrap_needs_rows(how)) help_bootstrap(evidence.fresh(), *finite, how, asked);
-  static_cast<void>(asked.parallelism.team->order());  // there is none
 }
 
 // Under the densities of `model` as they are, or with uncertain sensors of finite observations.
@@ -199,6 +199,7 @@ TransitionEstimate estimate_once(const AnyModel& model, const OpenRows& open, co
   const Parallelism reading = reading_of(how, info, asked.parallelism);
   if (team != nullptr && !team->leads()) {
     help_estimate(evidence, *source, finite, how, asked, reading);
+    return {};
   }
   evidence.read(*source, reading);
   TransitionEstimate estimate = evidence.estimate(asked);
@@ -208,6 +209,7 @@ TransitionEstimate estimate_once(const AnyModel& model, const OpenRows& open, co
     bootstrap_errors(evidence, *finite, *source, how, asked, estimate);
   }
   evidence.check(asked, estimate);
+  if (reading.team != nullptr && !how.bootstrap.active()) Evidence::release(*reading.team);
   return estimate;
 }
 
@@ -258,6 +260,7 @@ TransitionEstimate estimate_opened(const AnyModel& model, const OpenRows& open,
   const auto* const continuous = std::get_if<ContinuousPomdp>(&model);
   TransitionEstimate estimate =
       estimate_once(model, open, how, asked, sensors.uncertain && continuous == nullptr);
+  if (asked.parallelism.team != nullptr && !asked.parallelism.team->leads()) return {};
   if (sensors.uncertain && continuous != nullptr && asked.error_bars) {
     if (asked.parallelism.team != nullptr) {
       asked.parallelism.team->tell("estimates under drawn densities run on rank 0 alone");

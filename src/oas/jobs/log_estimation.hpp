@@ -76,6 +76,7 @@ struct Estimation {
 /// on cells, which a log with likelihoods does not allow. The other estimators throw
 /// InvalidArgument: they need finite observations.
 /// Throws InvalidArgument, too, where something is set that the estimator does not look at.
+/// With a team all ranks call it; the estimate is rank 0's, that of others is empty.
 [[nodiscard]] TransitionEstimate estimate_from_logs(const AnyModel& model,
                                                     std::span<const std::string> paths,
                                                     const Estimation& how = {});

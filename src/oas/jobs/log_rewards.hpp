@@ -43,13 +43,14 @@ struct RewardEstimation {
 /// with the beliefs of these dynamics, plus a normal error with the covariance of the batches. So
 /// they hold both errors. What the log does not tell is the same guess in all of them.
 ///
-/// Reads the logs once, one long run or some short ones in memory at a time; every draw filters
-/// all rows. Same bytes for any number of threads.
+/// Reads the logs once, some 2^16 rows in memory at a time; every draw filters all rows. With a
+/// team the draws are dealt out, all ranks call it, and `estimate` is that of rank 0. Same bytes
+/// for any number of threads and ranks.
 void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
                       TransitionEstimate& estimate, const RewardEstimation& how = {});
 
 /// estimate_from_logs(), and estimate_rewards() where the logs bring rewards that the model lacks:
-/// all that `oas estimate` makes of logs.
+/// all that `oas estimate` makes of logs. Returns on rank 0 of a team only.
 [[nodiscard]] TransitionEstimate estimate_dynamics_and_rewards(const AnyModel& model,
                                                                std::span<const std::string> logs,
                                                                const Estimation& how);

@@ -4,9 +4,6 @@
 
 #include <optional>
 
-#include "oas/belief/filter.hpp"
-#include "oas/belief/likelihood_filter.hpp"
-
 namespace oas {
 
 namespace {
@@ -19,42 +16,68 @@ void append_part(const std::vector<double>& column, std::size_t t, std::size_t r
   out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(width));
 }
 
+// What follows is more of the same run.
+void go_on(LoggedRun& run) {
+  run.actions.clear();
+  run.observations.clear();
+  for (auto* column : {&run.rewards, &run.readings, &run.likelihoods, &run.times}) column->clear();
+  run.known.clear();
+  run.last_action = false;
+  run.is_more = true;
+}
+
 template <class Filter, class Update>
-FilteredRun walk(Filter filter, const LoggedRun& run, const Update& update,
-                 const std::function<void(std::size_t, std::span<const double>)>& visit) {
-  FilteredRun result;
-  result.impossible += !(filter.reset(run.start) > 0.0);
-  for (std::size_t t = 0; t < run.actions.size(); ++t) {
+std::int64_t walk_piece(Filter& filter, const LoggedRun& piece, const Update& update,
+                        const std::function<void(std::size_t, std::span<const double>)>& visit) {
+  std::int64_t impossible = 0;
+  if (!piece.is_more) impossible += !(filter.reset(piece.start) > 0.0);
+  for (std::size_t t = 0; t < piece.actions.size(); ++t) {
     if (visit) visit(t, filter.belief());
-    result.impossible += !(update(filter, t) > 0.0);
+    impossible += !(update(filter, t) > 0.0);
   }
-  result.belief.assign(filter.belief().begin(), filter.belief().end());
-  return result;
+  return impossible;
 }
 
 }  // namespace
 
-FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
-                       const std::function<void(std::size_t, std::span<const double>)>& visit) {
-  if (finite && run.likelihoods.empty()) {
-    return walk(
-        BeliefFilter(chain), run,
+std::int64_t PieceFilter::walk(
+    const LoggedRun& piece,
+    const std::function<void(std::size_t, std::span<const double>)>& visit) {
+  if (!piece.is_more) {
+    const bool exact = finite_ && piece.likelihoods.empty();
+    if (exact && !exact_) exact_.emplace(chain_);
+    if (!exact && !brought_) brought_.emplace(chain_);
+    if (!exact) exact_.reset();
+  }
+  if (exact_) {
+    return walk_piece(
+        *exact_, piece,
         [&](BeliefFilter& filter, std::size_t t) {
-          return filter.update(run.actions[t], run.observations[t]);
+          return filter.update(piece.actions[t], piece.observations[t]);
         },
         visit);
   }
-  const auto states = static_cast<std::size_t>(chain.num_states());
-  return walk(
-      LikelihoodFilter(chain), run,
+  const auto states = static_cast<std::size_t>(chain_.num_states());
+  return walk_piece(
+      *brought_, piece,
       [&](LikelihoodFilter& filter, std::size_t t) {
-        return filter.update(run.actions[t],
-                             std::span(run.likelihoods).subspan(t * states, states));
+        return filter.update(piece.actions[t],
+                             std::span(piece.likelihoods).subspan(t * states, states));
       },
       visit);
 }
 
-void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive) {
+FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
+                       const std::function<void(std::size_t, std::span<const double>)>& visit) {
+  PieceFilter filter(chain, finite);
+  FilteredRun result;
+  result.impossible = filter.walk(run, visit);
+  result.belief.assign(filter.belief().begin(), filter.belief().end());
+  return result;
+}
+
+void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive,
+                  std::size_t most_rows) {
   reader.set_rows(LogRows::all);
   std::optional<LoggedRun> run;
   std::int64_t unnamed = 0;  // units so far, where the log does not name them
@@ -84,6 +107,10 @@ void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& r
       if (last < block.last_actions.size() && block.last_actions[last] == t) {
         run->last_action = true;
         ++last;
+      }
+      if (run->actions.size() == most_rows) {
+        receive(*run);
+        go_on(*run);
       }
     }
     start_runs(block.rows.size());  // runs without rows

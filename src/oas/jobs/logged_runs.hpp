@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "oas/belief/filter.hpp"
+#include "oas/belief/likelihood_filter.hpp"
 #include "oas/core/index.hpp"
 #include "oas/logs/log_reader.hpp"
 #include "oas/model/pomdp.hpp"
@@ -27,14 +31,16 @@ struct LoggedRun {
   RunStart start;
   /// The last row is the last action of rows that are reading-first, of which nothing was seen.
   bool last_action = false;
+  bool is_more = false;  ///< these rows follow those of the piece before, in the same run
 
   /// Whether this is a later part of a unit that was cut at a gap. Parts follow each other.
   [[nodiscard]] bool goes_on() const { return first_step > 0; }
 
   /// Rows as the log counts them.
   [[nodiscard]] std::int64_t rows() const {
-    const bool one_more = start.first() != nullptr && !last_action;
-    return static_cast<std::int64_t>(actions.size()) + (one_more ? 1 : 0);
+    const auto size = static_cast<std::int64_t>(actions.size());
+    if (is_more) return size - (last_action ? 1 : 0);
+    return size + (start.first() != nullptr && !last_action ? 1 : 0);
   }
 };
 
@@ -49,8 +55,29 @@ struct FilteredRun {
 FilteredRun filter_run(const Pomdp& chain, bool finite, const LoggedRun& run,
                        const std::function<void(std::size_t, std::span<const double>)>& visit = {});
 
+/// The same of runs that come in pieces, one after the other, under a model that outlives it.
+class PieceFilter {
+ public:
+  PieceFilter(const Pomdp& chain, bool finite) : chain_(chain), finite_(finite) {}
+  /// How many observations of this piece are impossible.
+  std::int64_t walk(const LoggedRun& piece,
+                    const std::function<void(std::size_t, std::span<const double>)>& visit);
+  /// After the last piece.
+  [[nodiscard]] std::span<const double> belief() const {
+    return exact_ ? exact_->belief() : brought_->belief();
+  }
+
+ private:
+  const Pomdp& chain_;
+  bool finite_;
+  std::optional<BeliefFilter> exact_;  // of the run, unless it brings likelihoods
+  std::optional<LikelihoodFilter> brought_;
+};
+
 /// Reads with LogRows::all. Calls `receive` with each run, when all its rows are there; they are
-/// held one at a time. The parts of a unit that was cut at a gap have one name.
-void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive);
+/// held one at a time. The parts of a unit that was cut at a gap have one name. Longer runs come in
+/// pieces of `most_rows` rows (LoggedRun::is_more), the last of which may have none.
+void for_each_run(LogReader& reader, const std::function<void(const LoggedRun& run)>& receive,
+                  std::size_t most_rows = std::numeric_limits<std::size_t>::max());
 
 }  // namespace oas

@@ -12,6 +12,7 @@
 #include "oas/estimation/likelihood/weighted_likelihood.hpp"
 #include "oas/estimation/moments/detail/moment_rules.hpp"
 #include "oas/estimation/sensors/detail/sensor_check.hpp"
+#include "oas/estimation/sensors/detail/team_fit.hpp"
 #include "oas/estimation/sensors/uncertain_sensors.hpp"
 
 namespace oas::detail {
@@ -86,7 +87,12 @@ class LikelihoodBody final : public EvidenceBody {
   }
   [[nodiscard]] std::string hinders_team() const override;
   void help(const std::string& order, Parallelism parallelism) override {
-    if (team_rows_) team_rows_->help(order, parallelism);
+    if (!team_rows_) return;
+    if (is_fit_order(order)) {
+      help_fit(*team_rows_, std::get<Pomdp>(*model_), order, parallelism);
+    } else {
+      team_rows_->help(order, parallelism);
+    }
   }
   void merge(const EvidenceBody& other) override {
     const auto& likelihood = static_cast<const LikelihoodBody&>(other);

@@ -195,10 +195,9 @@ void RowLikelihood::visit(const Receive& receive) const {
   }
 }
 
-void RowLikelihood::visit_rows(
-    const std::function<void(Action, Observation, const RunStart*)>& receive,
-    std::int64_t most) const {
+void RowLikelihood::visit_rows(const ReceiveRow& receive, std::int64_t most) const {
   std::int64_t left = most;
+  if (left <= 0) return;
   visit([&](const TransitionLikelihood& rows, std::size_t row, const RunStart* start) {
     receive(rows.action(row), rows.observation(row), start);
     return --left > 0;

@@ -31,6 +31,9 @@ inline constexpr std::string_view kAnyTransition = "whatever the dynamics: the s
 inline constexpr std::string_view kAllowedTransition =
     "with the zeros and fixed entries of the structure";
 
+/// Is shown rows of finite observations, with how their run starts where they start one, else null.
+using ReceiveRow = std::function<void(Action, Observation, const RunStart* start)>;
+
 /// The likelihood of rows as they come. They are kept in memory, 1 to 4 bytes each, with
 /// real-valued observations 8 (S + 2) or so, as long as they fit; beyond, their source is read
 /// again in every pass, window by window, in constant memory.
@@ -67,6 +70,8 @@ class RowLikelihood {
   void add_counts(ByteReader& in);
   /// Counts become rows: those of `source`, on rank 0 of a team that passes them.
   void share(RowSource& source, std::shared_ptr<const detail::TeamRows> team_rows);
+  /// Null: there is no team.
+  [[nodiscard]] const detail::TeamRows* team_rows() const { return team_rows_.get(); }
   [[nodiscard]] std::int64_t num_rows() const { return rows_; }
 
   [[nodiscard]] bool in_memory() const { return in_memory_; }
@@ -85,9 +90,8 @@ class RowLikelihood {
   void require_possible(const TransitionModel& transition, std::string_view why,
                         Parallelism parallelism) const;
 
-  /// Every row in order, or the first `most` of them, with how its run starts where it starts one,
-  /// else null; real-valued observations are kMissing.
-  void visit_rows(const std::function<void(Action, Observation, const RunStart*)>& receive,
+  /// Every row in order, or the first `most` of them; real-valued observations are kMissing.
+  void visit_rows(const ReceiveRow& receive,
                   std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
 
   [[nodiscard]] RunLengths run_lengths() const;

@@ -1,11 +1,16 @@
 #include "oas/estimation/likelihood/detail/team_rows.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include "oas/core/contracts.hpp"
 
 namespace oas::detail {
 
 namespace {
+
+constexpr std::string_view kPassOrder = "pass";
 
 void save_pass(const TransitionModel& transition, const PassOptions& options, ByteWriter& out) {
   out.put(transition.num_states());
@@ -103,12 +108,37 @@ void TeamRows::look_at_ends() {
   last_.rows = &*last_rows_;
 }
 
+void TeamRows::visit_rows(std::int64_t most, const ReceiveRow& receive) const {
+  const bool last = team_.rank() + 1 == ranks_;
+  const auto end = last ? all_rows_ : static_cast<std::int64_t>(windows_.end * kWindowRows);
+  bool first = true;
+  own_.visit_rows(
+      [&](Action action, Observation observation, const RunStart* start) {
+        const bool goes_on = std::exchange(first, false) && continues_;
+        receive(action, observation, goes_on ? nullptr : start);
+      },
+      std::min(most, end - first_row()));
+}
+
+void TeamRows::visit_last_rows(std::size_t count, const ReceiveRow& receive) const {
+  const TransitionLikelihood& rows = *last_.rows;
+  const std::size_t end = last_.end - last_.rows_ahead;
+  const auto starts = rows.run_starts();
+  auto run = static_cast<std::size_t>(std::lower_bound(starts.begin(), starts.end(), end - count) -
+                                      starts.begin());
+  for (std::size_t row = end - count; row < end; ++row) {
+    const bool starts_here = run < starts.size() && starts[run] == row;
+    const RunStart start = starts_here ? rows.start_of(run++) : RunStart();
+    receive(rows.action(row), rows.observation(row), starts_here ? &start : nullptr);
+  }
+}
+
 LikelihoodPass TeamRows::lead(const TransitionModel& transition, const PassOptions& options,
                               Parallelism parallelism) const {
   const Exchange exchange(team_);
   ByteWriter order;
   save_pass(transition, options, order);
-  team_.give_order(order.take());
+  team_.give_order(std::string(kPassOrder) + order.take());
   Pass pass{transition, options, parallelism, options_of_windows(options, all_rows_), {}};
   WindowTotal total = share(pass);
   for (int rank = 1; rank < ranks_; ++rank) {
@@ -123,7 +153,8 @@ LikelihoodPass TeamRows::lead(const TransitionModel& transition, const PassOptio
 void TeamRows::help(const std::string& order, Parallelism parallelism) const {
   if (!takes_part()) return;
   const Exchange exchange(team_);
-  ByteReader in(order);
+  OAS_REQUIRE(order.starts_with(kPassOrder), "nobody knows what to do with '{}'", order);
+  ByteReader in(std::string_view(order).substr(kPassOrder.size()));
   const TransitionModel transition = load_transition(in);
   const PassOptions options = load_options(transition, in);
   Pass pass{transition, options, parallelism, options_of_windows(options, all_rows_), {}};

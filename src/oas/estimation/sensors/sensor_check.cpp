@@ -7,6 +7,7 @@
 #include "oas/estimation/moments/oas.hpp"
 #include "oas/estimation/sensors/detail/fit_in_parts.hpp"
 #include "oas/estimation/sensors/detail/sensor_check.hpp"
+#include "oas/estimation/sensors/detail/team_fit.hpp"
 #include "oas/estimation/sensors/sensor_fit.hpp"
 
 namespace oas::detail {
@@ -15,8 +16,6 @@ namespace {
 
 constexpr double kBadFit = 1e-4;  // p-value below which a log is said not to fit
 constexpr std::int64_t kMostOtherRows = 1 << 20;
-// The test goes row by row; that many tell all that matters, and more would take hours.
-constexpr std::int64_t kMostTestedRows = std::int64_t{1} << 28;
 
 Timing other(Timing timing) { return timing == Timing::before ? Timing::after : Timing::before; }
 
@@ -84,6 +83,24 @@ std::optional<SensorFit> fit_in_other_timing(const RowLikelihood& log, const Pom
   }
 }
 
+SensorFit fit_of(const RowLikelihood& log, const Pomdp& fitted, const TransitionEstimate& estimate,
+                 Parallelism parallelism) {
+  if (log.team_rows() != nullptr) {
+    return lead_fit(*log.team_rows(), fitted, estimate.unknown_start, parallelism);
+  }
+  FitInParts test(fitted, parallelism);
+  const auto law = estimate.unknown_start.empty()
+                       ? nullptr
+                       : std::make_shared<const std::vector<double>>(estimate.unknown_start);
+  log.visit_rows(
+      [&](Action action, Observation observation, const RunStart* start) {
+        const RunStart with_law = start != nullptr ? start->with_law(law) : RunStart();
+        test.add(action, observation, start != nullptr ? &with_law : nullptr);
+      },
+      kMostTestedRows);
+  return test.finish();
+}
+
 std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned,
                     const Pomdp& model, bool structured) {
   const auto timing = to_string(model.timing());
@@ -120,17 +137,7 @@ std::string verdict(const SensorFit& fit, const std::optional<SensorFit>& turned
 void add_sensor_fit(const RowLikelihood& log, const Pomdp& model,
                     const LikelihoodEstimatorOptions& settings, Parallelism parallelism,
                     TransitionEstimate& estimate) {
-  FitInParts test(estimated_model(model, estimate), parallelism);
-  const auto law = estimate.unknown_start.empty()
-                       ? nullptr
-                       : std::make_shared<const std::vector<double>>(estimate.unknown_start);
-  log.visit_rows(
-      [&](Action action, Observation observation, const RunStart* start) {
-        const RunStart with_law = start != nullptr ? start->with_law(law) : RunStart();
-        test.add(action, observation, start != nullptr ? &with_law : nullptr);
-      },
-      kMostTestedRows);
-  const SensorFit fit = test.finish();
+  const SensorFit fit = fit_of(log, estimated_model(model, estimate), estimate, parallelism);
   estimate.fit_p_value = fit.p_value;
   if (!(fit.p_value < kBadFit)) return;
   const auto turned = fit_in_other_timing(log, model, settings, parallelism);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
+#include <span>
 
 #include "oas/core/contracts.hpp"
 
@@ -13,6 +14,17 @@ namespace {
 constexpr double kFewestExpected = 5.0;
 constexpr std::int64_t kMostNumbers = 1 << 22;  // of all covariances together
 constexpr std::size_t kWorst = 5;
+
+template <class Table>
+void save_table(const Table& table, ByteWriter& out) {
+  out.put_all(std::span(table.data(), static_cast<std::size_t>(table.size())));
+}
+
+template <class Table>
+void load_table(Table& table, ByteReader& in) {
+  const auto values = in.get_all<double>(static_cast<std::size_t>(table.size()));
+  std::copy(values.begin(), values.end(), table.data());
+}
 
 }  // namespace
 
@@ -51,10 +63,7 @@ SensorFitTest::SensorFitTest(const Pomdp& model)
   if (enabled_) groups_.resize(static_cast<std::size_t>(previous * actions));
 }
 
-SensorFitTest::Group& SensorFitTest::group_of(Action action) {
-  const std::size_t index =
-      (by_previous_ ? previous_ : 0) * static_cast<std::size_t>(model_.num_actions()) +
-      static_cast<std::size_t>(action);
+SensorFitTest::Group& SensorFitTest::group_at(std::size_t index) {
   Group& group = groups_[index];
   if (group.observed.size() == 0) {
     group.observed = Vector::Zero(predicted_.size());
@@ -62,6 +71,11 @@ SensorFitTest::Group& SensorFitTest::group_of(Action action) {
     group.covariance = Matrix::Zero(predicted_.size(), predicted_.size());
   }
   return group;
+}
+
+SensorFitTest::Group& SensorFitTest::group_of(Action action) {
+  return group_at((by_previous_ ? previous_ : 0) * static_cast<std::size_t>(model_.num_actions()) +
+                  static_cast<std::size_t>(action));
 }
 
 void SensorFitTest::add(Action action, Observation observation, const RunStart* start) {
@@ -98,6 +112,41 @@ void SensorFitTest::merge(const SensorFitTest& other) {
     group.expected += more.expected;
     group.covariance += more.covariance;
   }
+}
+
+void SensorFitTest::save(ByteWriter& out) const {
+  std::vector<std::size_t> met;
+  for (std::size_t index = 0; index < groups_.size(); ++index) {
+    if (groups_[index].observed.size() > 0) met.push_back(index);
+  }
+  out.put_all(met);
+  for (const std::size_t index : met) {
+    save_table(groups_[index].observed, out);
+    save_table(groups_[index].expected, out);
+    save_table(groups_[index].covariance, out);
+  }
+}
+
+void SensorFitTest::load(ByteReader& in) {
+  groups_.assign(groups_.size(), {});
+  for (const std::size_t index : in.get_all<std::size_t>()) {
+    OAS_REQUIRE(index < groups_.size(), "saved bytes are damaged: group {} of {}", index,
+                groups_.size());
+    Group& group = group_at(index);
+    load_table(group.observed, in);
+    load_table(group.expected, in);
+    load_table(group.covariance, in);
+  }
+}
+
+void SensorFitTest::save_place(ByteWriter& out) const {
+  save_table(belief_, out);
+  out.put(previous_);
+}
+
+void SensorFitTest::load_place(ByteReader& in) {
+  load_table(belief_, in);
+  previous_ = in.get<std::size_t>();
 }
 
 void SensorFitTest::step(Action action, Observation observation, const RunStart* start,

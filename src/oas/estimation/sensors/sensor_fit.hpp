@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "oas/core/bytes.hpp"
 #include "oas/core/index.hpp"
 #include "oas/core/linear_algebra.hpp"
 #include "oas/model/pomdp.hpp"
@@ -68,12 +69,20 @@ class SensorFitTest {
   /// Adds what another test of the same model has counted.
   void merge(const SensorFitTest& other);
 
+  /// What was counted as bytes; load() takes its place. The other two are about what is known
+  /// before the next row.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+  void save_place(ByteWriter& out) const;
+  void load_place(ByteReader& in);
+
  private:
   struct Group {
     Vector observed;
     Vector expected;
     Matrix covariance;
   };
+  [[nodiscard]] Group& group_at(std::size_t index);
   [[nodiscard]] Group& group_of(Action action);
   void step(Action action, Observation observation, const RunStart* start, bool counts);
   void add_cells(std::size_t index, SensorFit& fit) const;

@@ -36,9 +36,24 @@ class TeamRows {
                                     Parallelism parallelism) const;
   void help(const std::string& order, Parallelism parallelism) const;
 
+  [[nodiscard]] Team& team() const { return team_; }
+  /// How many ranks have rows, the first ones; and whether this one has.
+  [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] bool takes_part() const { return team_.rank() < ranks_; }
+  /// Of the log; a window begins there.
+  [[nodiscard]] std::int64_t first_row() const {
+    return static_cast<std::int64_t>(windows_.first * kWindowRows);
+  }
+  /// Whether it goes on in a run of the rank before.
+  [[nodiscard]] bool continues() const { return continues_; }
+  /// This rank's own rows, those ahead left out, or the first `most` of them, as
+  /// RowLikelihood::visit_rows(); the first row starts no run where it goes on in one.
+  void visit_rows(std::int64_t most, const ReceiveRow& receive) const;
+  /// The same of the last `count` of them, fewer than a window; not on the last rank.
+  void visit_last_rows(std::size_t count, const ReceiveRow& receive) const;
+
  private:
   struct Pass;
-  [[nodiscard]] bool takes_part() const { return team_.rank() < ranks_; }
   void open(std::int64_t rows, std::span<const std::shared_ptr<RowSource>> sources,
             std::span<const std::int64_t> rows_of_sources);
   void look_at_ends();
