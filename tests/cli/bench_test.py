@@ -53,6 +53,13 @@ WRONG = {
     "refuses": ("say('{\"ok\":false,\"error\":\"no more\"}')", "refused: no more"),
     "not a number": ("say('{\"action\":NaN}')", "no JSON"),
     "endless": ("sys.stdout.write('x' * 3000000); time.sleep(60)", "bytes in one line"),
+    "raw bytes": (r"sys.stdout.buffer.write(b'\xff\x1b[31m\x00<\n'); sys.stdout.flush()",
+                  r"no JSON: '\xff\x1b[31m\x00<'"),
+    "raw reason": (r"""say('{"ok":false,"error":"a\\u0000\\u001b[2J\\nb"}')""",
+                   r"refused: a\x00\x1b[2J\x0ab"),
+    "raw name": (r"""say('{"action":"\\u0000\\u001bx"}')""", r"there is no action '\x00\x1bx'"),
+    "raw errors": (r"sys.stderr.buffer.write(b'\xc3\x00\x07'); sys.stderr.flush(); sys.exit(3)",
+                   r"ends with '\xc3\x00\x07'"),
     "two": ("say('{\"action\":0}\\n{\"action\":0}')", "spoke unasked"),
 }
 
@@ -166,6 +173,19 @@ class Programs(CliCase):
             time.sleep(1)
             run.send_signal(signal.SIGINT)
             self.assertIn("the same command goes on", run.communicate(timeout=60)[1])
+
+    def test_a_silent_program_can_be_stopped_and_has_not_failed(self):
+        silent = program(good="time.sleep(900)")
+        self.write("s.toml", study({"p": silent}).replace("timeout = 1", "timeout = 900"))
+        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r"], cwd=self.folder,
+                              stderr=subprocess.PIPE, text=True) as run:
+            while not (self.folder / "r" / "results.sqlite").exists():
+                time.sleep(0.05)
+            time.sleep(1)
+            run.send_signal(signal.SIGINT)
+            told = run.communicate(timeout=60)[1]
+        self.assertIn("the same command goes on", told)
+        self.assertNotIn("failed", told)
 
     def test_bad_tables_are_errors_of_the_file(self):
         for line, words in (('process = ""', "process is empty"),
