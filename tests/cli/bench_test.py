@@ -242,6 +242,19 @@ class Bench(CliCase):
         self.bad("bench", "run", *self.SMALL, "-o", "r",
                  says=["is another model than that of oas-bench/1"])
 
+    def test_junk_in_the_list_is_an_error_of_the_file(self):
+        (self.folder / "f").mkdir()
+        shutil.copy(ROOT / "studies/benchmark.toml", self.folder / "f")
+        lines = (ROOT / "studies/oas-bench-1.csv").read_text().splitlines()
+        cells = lines[2].split(",")
+        cells[7] = "junk"
+        for text, told in (("\n".join([*lines[:2], ",".join(cells), *lines[3:]]),
+                            ["oas-bench-1.csv:3:", "alpha is 'junk'"]),
+                           ("", ["oas-bench-1.csv:1:1", "empty"]),
+                           (lines[0] + "\n", ["oas-bench-1.csv", "has 0 instances"])):
+            self.write("f/oas-bench-1.csv", text)
+            self.bad("bench", "list", "--files", "f", says=told)
+
     def test_the_list_tells_what_can_be_earned(self):
         listed = self.good_json("bench", "list")
         self.assertEqual(listed["version"], "oas-bench/1")
