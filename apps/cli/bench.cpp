@@ -96,12 +96,13 @@ void show_list(const BenchArguments& options) {
   const BenchList list = options.again ? parse_bench_list(text, "list") : known_list(files);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Table table({"instance", "model", "alpha", "best gain", "with floor", "memoryless", "uniform"});
-  for (const std::vector<std::string>& row : list.rows) {
+  for (std::size_t r = 0; r < list.rows.size(); ++r) {
+    const std::vector<std::string>& row = list.rows[r];
     nlohmann::ordered_json entry;
     for (std::size_t i = 0; i < row.size(); ++i) entry[list.columns[i]] = row[i];
     const auto cell = [&](const char* name) { return row[list.column(name)]; };
     const auto number = [&](const char* name, const char* digits) {
-      return fmt::format(fmt::runtime(digits), std::stod(cell(name)));
+      return fmt::format(fmt::runtime(digits), list.number(r, name));
     };
     table.add({cell("instance"), cell("model"), number("alpha", "{:.3f}"),
                number("gain_lower", "{:.5f}") + " to " + number("gain_upper", "{:.5f}"),

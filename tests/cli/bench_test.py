@@ -53,6 +53,13 @@ WRONG = {
     "refuses": ("say('{\"ok\":false,\"error\":\"no more\"}')", "refused: no more"),
     "not a number": ("say('{\"action\":NaN}')", "no JSON"),
     "endless": ("sys.stdout.write('x' * 3000000); time.sleep(60)", "bytes in one line"),
+    "raw bytes": (r"sys.stdout.buffer.write(b'\xff\x1b[31m\x00<\n'); sys.stdout.flush()",
+                  r"no JSON: '\xff\x1b[31m\x00<'"),
+    "raw reason": (r"""say('{"ok":false,"error":"a\\u0000\\u001b[2J\\nb"}')""",
+                   r"refused: a\x00\x1b[2J\x0ab"),
+    "raw name": (r"""say('{"action":"\\u0000\\u001bx"}')""", r"there is no action '\x00\x1bx'"),
+    "raw errors": (r"sys.stderr.buffer.write(b'\xc3\x00\x07'); sys.stderr.flush(); sys.exit(3)",
+                   r"ends with '\xc3\x00\x07'"),
     "two": ("say('{\"action\":0}\\n{\"action\":0}')", "spoke unasked"),
 }
 
@@ -167,6 +174,19 @@ class Programs(CliCase):
             run.send_signal(signal.SIGINT)
             self.assertIn("the same command goes on", run.communicate(timeout=60)[1])
 
+    def test_a_silent_program_can_be_stopped_and_has_not_failed(self):
+        silent = program(good="time.sleep(900)")
+        self.write("s.toml", study({"p": silent}).replace("timeout = 1", "timeout = 900"))
+        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r"], cwd=self.folder,
+                              stderr=subprocess.PIPE, text=True) as run:
+            while not (self.folder / "r" / "results.sqlite").exists():
+                time.sleep(0.05)
+            time.sleep(1)
+            run.send_signal(signal.SIGINT)
+            told = run.communicate(timeout=60)[1]
+        self.assertIn("the same command goes on", told)
+        self.assertNotIn("failed", told)
+
     def test_bad_tables_are_errors_of_the_file(self):
         for line, words in (('process = ""', "process is empty"),
                             ('process = "x"\ntimeout = 0', "timeout is 0"),
@@ -221,6 +241,19 @@ class Bench(CliCase):
             self.write(f"studies/{name}", text.replace("seed = 11", "seed = 12"))
         self.bad("bench", "run", *self.SMALL, "-o", "r",
                  says=["is another model than that of oas-bench/1"])
+
+    def test_junk_in_the_list_is_an_error_of_the_file(self):
+        (self.folder / "f").mkdir()
+        shutil.copy(ROOT / "studies/benchmark.toml", self.folder / "f")
+        lines = (ROOT / "studies/oas-bench-1.csv").read_text().splitlines()
+        cells = lines[2].split(",")
+        cells[7] = "junk"
+        for text, told in (("\n".join([*lines[:2], ",".join(cells), *lines[3:]]),
+                            ["oas-bench-1.csv:3:", "alpha is 'junk'"]),
+                           ("", ["oas-bench-1.csv:1:1", "empty"]),
+                           (lines[0] + "\n", ["oas-bench-1.csv", "has 0 instances"])):
+            self.write("f/oas-bench-1.csv", text)
+            self.bad("bench", "list", "--files", "f", says=told)
 
     def test_the_list_tells_what_can_be_earned(self):
         listed = self.good_json("bench", "list")

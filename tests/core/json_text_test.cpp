@@ -136,6 +136,15 @@ TEST(EscapeControl, KeepsTextAndShowsWhatWouldSteerATerminal) {
   EXPECT_EQ(escape_markup("a<\x01&\n"), "a&lt;\uFFFD&amp;\n");
 }
 
+TEST(EscapeLine, IsOneLineAndEndsAtTheBorderOfACharacter) {
+  EXPECT_EQ(escape_line("plain é", 80), "plain é");
+  EXPECT_EQ(escape_line("a\n\tb\xff", 80), "a\\x0a\\x09b\\xff");
+  EXPECT_EQ(escape_line(std::string_view("\0b", 2), 80), "\\x00b");
+  EXPECT_EQ(escape_line("aéé", 4), "aé…");
+  EXPECT_EQ(escape_line("aéé", 5), "aéé");
+  EXPECT_EQ(escape_line("a\n", 4), "a…");
+}
+
 TEST(DumpJson, FlatArraysStayOnOneLine) {
   const Json value = {{"format", "x/1"},           {"row", {0.5, 0.25, 0.25}},
                       {"table", {{1, 2}, {3, 4}}}, {"names", {"a", "b\"c"}},

@@ -126,15 +126,43 @@ TEST(Bench, AgentsAreTunedOnOtherInstancesWithTheSameBudget) {
   }
 }
 
-TEST(Bench, AListWithALineTooShortIsRefused) {
+std::string list_text() {
+  return read_text_file(std::string(OAS_SOURCE_DIR) + "/studies/oas-bench-1.csv");
+}
+
+void expect_refused(const std::string& text, const std::string& place, const std::string& words) {
   try {
-    static_cast<void>(parse_bench_list("a,b\n1,2\n3\n", "l.csv"));
-    FAIL();
+    static_cast<void>(parse_bench_list(text, "l.csv"));
+    FAIL() << words;
   } catch (const ParseError& error) {
-    EXPECT_EQ(error.line(), 3);
-    EXPECT_THAT(error.what(), HasSubstr("l.csv:3"));
+    EXPECT_THAT(error.what(), HasSubstr("l.csv:" + place));
+    EXPECT_THAT(error.what(), HasSubstr(words));
   }
-  EXPECT_THROW(static_cast<void>(parse_bench_list("a,b\n", "l.csv").column("c")), InvalidArgument);
+}
+
+TEST(Bench, AListThatIsNoneIsRefusedWithThePlace) {
+  const std::string whole = list_text();
+  expect_refused("", "1:1", "empty");
+  expect_refused("\xef\xbb\xbf", "1:1", "empty");
+  expect_refused("a,b\n1,2\n", "1:1", "no column 'instance'");
+  expect_refused(whole + "3\n", "", "1 cells; there are 18 columns");
+  const std::string head = whole.substr(0, whole.find('\n') + 1);
+  for (const std::string wrong : {"junk", "", "nan", "inf", "1e999", "0.5x", " 1", "0x1p3"}) {
+    std::string row = "i,b,m,2,2,2,before," + wrong + ",1,1,1,1,1,1,1,1,all,1\n";
+    expect_refused(head + row, "2:20", "alpha is '" + wrong + "'");
+    row = "i,b,m,2,2,2,before,1,1,1,1,1,1,1,1,1,all," + wrong + "\n";
+    expect_refused(head + row, "2:42", "uniform is '" + wrong + "'");
+  }
+  EXPECT_THROW(static_cast<void>(parse_bench_list(head, "l.csv").column("c")), InvalidArgument);
+}
+
+TEST(Bench, AListAsOtherEditorsWriteItIsTheSame) {
+  const BenchList plain = parse_bench_list(list_text(), "l.csv");
+  std::string text = "\xef\xbb\xbf";
+  for (const char c : list_text()) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  const BenchList other = parse_bench_list(text, "l.csv");
+  EXPECT_EQ(other.columns, plain.columns);
+  EXPECT_EQ(other.rows, plain.rows);
 }
 
 }  // namespace

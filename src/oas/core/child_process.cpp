@@ -18,6 +18,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
+#include "oas/core/markup.hpp"
 
 namespace oas {
 
@@ -27,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kGrace = 1.0;             // seconds
 constexpr std::size_t kKeptErrors = 4096;  // bytes
+constexpr std::size_t kMostWords = 1000;   // of them in a message
 
 Clock::time_point after(double seconds) {
   return Clock::now() +
@@ -99,10 +101,11 @@ ChildProcess::ChildProcess(const std::string& command) {
 
 ChildProcess::~ChildProcess() { end(kGrace); }
 
-std::string ChildProcess::ask(std::string_view line, double seconds) {
+std::string ChildProcess::ask(std::string_view line, double seconds,
+                              const std::function<void()>& watch) {
   if (!failure_.empty()) throw IoError(failure_);
   OAS_ASSERT(line.find('\n') == std::string_view::npos);
-  if (!received_.empty()) fail(fmt::format("spoke unasked: '{}'", received_.substr(0, 80)));
+  if (!received_.empty()) fail(fmt::format("spoke unasked: '{}'", escape_line(received_, 80)));
   Exchange exchange{std::string(line) + "\n"};
   const Clock::time_point deadline = after(seconds);
   while (true) {
@@ -116,7 +119,7 @@ std::string ChildProcess::ask(std::string_view line, double seconds) {
     if (received_.size() > kMostBytes) {
       fail(fmt::format("answered with more than {} bytes in one line", kMostBytes));
     }
-    check_interrupted();
+    look_up(watch);
     if (Clock::now() >= deadline) {
       fail(
           fmt::format("gave no answer within {} s; an answer is one line, and output that is kept "
@@ -132,6 +135,18 @@ std::string ChildProcess::ask(std::string_view line, double seconds) {
     if (ends[1].revents != 0) receive_errors();
     if ((ends[0].revents & POLLOUT) != 0) send_some(exchange);
     if ((ends[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive_some();
+  }
+}
+
+// Nobody is going to hear the answer of a program that is no longer waited for.
+void ChildProcess::look_up(const std::function<void()>& watch) {
+  try {
+    check_interrupted();
+    if (watch) watch();
+  } catch (...) {
+    failure_ = "is no longer waited for";
+    end(0.0);
+    throw;
   }
 }
 
@@ -172,7 +187,9 @@ void ChildProcess::fail(std::string what) {
   receive_errors();
   const std::string words = last_line(last_errors_);
   failure_ = std::move(what);
-  if (!words.empty()) failure_ += fmt::format(" (its standard error ends with '{}')", words);
+  if (!words.empty()) {
+    failure_ += fmt::format(" (its standard error ends with '{}')", escape_line(words, kMostWords));
+  }
   end(0.0);
   throw IoError(failure_);
 }

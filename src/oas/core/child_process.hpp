@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -24,13 +25,17 @@ class ChildProcess {
   /// Sends `line`, which holds no newline, and waits for the line that answers it. Throws IoError
   /// that says what happened instead: it ended (with which code, and the last line of its standard
   /// error), said nothing for `seconds`, said too much, or spoke unasked; it is then killed, and
-  /// whoever asks again hears the same. Throws Interrupted where work is to stop.
-  [[nodiscard]] std::string ask(std::string_view line, double seconds);
+  /// whoever asks again hears the same. What the program wrote is in messages on one line, without
+  /// control characters. Throws Interrupted where work is to stop. `watch` is called at least ten
+  /// times a second while it waits; what it throws ends the program too.
+  [[nodiscard]] std::string ask(std::string_view line, double seconds,
+                                const std::function<void()>& watch = {});
 
  private:
   struct Exchange;
   [[noreturn]] void fail(std::string what);
   [[noreturn]] void fail_ended();
+  void look_up(const std::function<void()>& watch);
   void send_some(Exchange& exchange);
   void receive_some();
   void receive_errors();

@@ -27,6 +27,19 @@ std::size_t character_bytes(std::string_view text) {
   return wrong ? 0 : length;
 }
 
+// Takes the next character, or a byte that is none, off the text; as escape_control() writes it.
+std::string next_escaped(std::string_view& text) {
+  const std::size_t length = character_bytes(text);
+  const auto first = static_cast<unsigned char>(text.front());
+  const bool is_c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+  const std::string_view taken = text.substr(0, std::max<std::size_t>(length, 1));
+  text.remove_prefix(taken.size());
+  if (length > 0 && !is_control(first) && !is_c1) return std::string(taken);
+  std::string out;
+  for (const char c : taken) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return out;
+}
+
 }  // namespace
 
 std::string escape_markup(std::string_view text) {
@@ -60,19 +73,22 @@ std::string escape_control(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = character_bytes(text);
-    const auto first = static_cast<unsigned char>(text.front());
-    const bool is_c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
-    const bool plain = text.front() == '\n' || text.front() == '\t' || !is_control(first);
-    if (length > 0 && plain && !is_c1) {
-      out += text.substr(0, length);
-      text.remove_prefix(length);
-      continue;
+    if (text.front() == '\n' || text.front() == '\t') {
+      out += text.front();
+      text.remove_prefix(1);
+    } else {
+      out += next_escaped(text);
     }
-    for (std::size_t i = 0; i < std::max<std::size_t>(length, 1); ++i) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+std::string escape_line(std::string_view text, std::size_t most) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string next = next_escaped(text);
+    if (out.size() + next.size() > most) return out + "…";
+    out += next;
   }
   return out;
 }

@@ -14,6 +14,10 @@ namespace oas {
 /// tab, and bytes that are no UTF-8, are written as a backslash, an x and two hexadecimal digits.
 [[nodiscard]] std::string escape_control(std::string_view text);
 
+/// The same on one line, for words of others in messages: newlines and tabs are written so too, and
+/// after about `most` bytes, at the border of a character, it ends with an ellipsis.
+[[nodiscard]] std::string escape_line(std::string_view text, std::size_t most);
+
 /// Characters of UTF-8 text: bytes that do not continue one.
 [[nodiscard]] std::size_t num_characters(std::string_view text);
 

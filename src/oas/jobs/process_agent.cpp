@@ -8,6 +8,7 @@
 
 #include "oas/core/child_process.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/model/model_json.hpp"
 
 namespace oas {
@@ -17,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kLongestTimeout = 3600.0;
+constexpr std::size_t kMostWords = 1000;  // bytes of the program in a message
 
 }  // namespace
 
@@ -31,6 +33,7 @@ struct ProcessAgent::Program {
       : name(run.agent),
         unit(fmt::format("run-{}", run.replication)),
         timeout((options.validate(), options.timeout)),
+        watch(options.watch),
         actions(model.actions()),
         child(options.command) {
     const Json begin = {
@@ -53,14 +56,14 @@ struct ProcessAgent::Program {
     asked = where(request);
     std::string line;
     try {
-      line = child.ask(request.dump(), timeout);
+      line = child.ask(request.dump(), timeout, watch);
     } catch (const IoError& error) {
       throw IoError(fmt::format("{}: it {}", asked, error.what()));
     }
     try {
       return parse_json(line, asked);
     } catch (const ParseError&) {
-      lied("answered what is no JSON: '" + line.substr(0, 80) + "'");
+      lied("answered what is no JSON: '" + escape_line(line, 80) + "'");
     }
   }
 
@@ -76,13 +79,15 @@ struct ProcessAgent::Program {
       const JsonView view(answer, asked);
       view.require_keys(kKeys);
       if (view.has("ok") && !view.at("ok").as_bool()) {
-        lied("refused: " + (view.has("error") ? view.at("error").as_string() : "without a reason"));
+        lied("refused: " + (view.has("error")
+                                ? escape_line(view.at("error").as_string(), kMostWords)
+                                : "without a reason"));
       }
       if (view.has("step") && view.at("step").as_integer() != step) {
         view.at("step").fail(fmt::format("the step to come is {}", step));
       }
     } catch (const ParseError& error) {
-      throw IoError(error.what());
+      throw IoError(escape_line(error.what(), kMostWords));
     }
   }
 
@@ -95,7 +100,7 @@ struct ProcessAgent::Program {
       const JsonView view(answer, asked);
       choice = Choice{Action{action_of(view.at("action"))}, 1.0};
     } catch (const ParseError& error) {
-      throw IoError(error.what());
+      throw IoError(escape_line(error.what(), kMostWords));
     }
     return *choice;
   }
@@ -103,7 +108,9 @@ struct ProcessAgent::Program {
   [[nodiscard]] int action_of(const JsonView& view) const {
     if (view.is_string()) {
       const std::optional<int> index = actions.find(view.as_string());
-      if (!index) view.fail(fmt::format("there is no action '{}'", view.as_string()));
+      if (!index) {
+        view.fail(fmt::format("there is no action '{}'", escape_line(view.as_string(), 80)));
+      }
       return *index;
     }
     const long index = view.as_integer();
@@ -116,6 +123,7 @@ struct ProcessAgent::Program {
   std::string name;
   std::string unit;
   double timeout;
+  std::function<void()> watch;
   Labels actions;
   ChildProcess child;
   Json next;                     // what asks for the next action

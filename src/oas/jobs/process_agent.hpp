@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -18,6 +19,9 @@ namespace oas {
 struct ProcessAgentOptions {
   std::string command;    ///< for /bin/sh -c
   double timeout = 60.0;  ///< seconds to wait for an answer, above 0 and at most 3600
+  /// Called at least ten times a second while the program is waited for; what it throws ends the
+  /// run. May be empty.
+  std::function<void()> watch;
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/fingerprint.hpp"
 #include "oas/core/json_text.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/study/detail/learning_task.hpp"
@@ -96,6 +101,43 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
+// The whole cell is one.
+std::optional<double> finite_number(const std::string& cell) {
+  double value = 0.0;
+  const char* const end = cell.data() + cell.size();
+  const auto [stop, error] = std::from_chars(cell.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return {};
+  return value;
+}
+
+constexpr std::array<std::string_view, 10> kNumbers = {
+    "alpha", "sigma",       "epsilon",     "gain_lower", "gain_upper",
+    "floor", "floor_lower", "floor_upper", "memoryless", "uniform"};
+
+void check_columns(const BenchList& list, const std::string& file) {
+  std::string_view head = kHead;
+  head.remove_suffix(1);
+  for (const std::string& name : cells_of(head)) {
+    if (std::find(list.columns.begin(), list.columns.end(), name) == list.columns.end()) {
+      throw ParseError(file, 1, 1, fmt::format("the list has no column '{}'", name));
+    }
+  }
+}
+
+void check_numbers(const std::vector<std::string>& columns, const std::vector<std::string>& cells,
+                   const std::string& file, long line) {
+  std::size_t at = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool wanted = std::find(kNumbers.begin(), kNumbers.end(), columns[i]) != kNumbers.end();
+    if (wanted && !finite_number(cells[i])) {
+      throw ParseError(file, line, static_cast<long>(at),
+                       fmt::format("{} is '{}'; it must be a finite number", columns[i],
+                                   escape_line(cells[i], 80)));
+    }
+    at += cells[i].size() + 1;
+  }
+}
+
 }  // namespace
 
 std::string bench_study_text(std::string_view study, const BenchChoice& choice) {
@@ -142,23 +184,35 @@ std::size_t BenchList::column(std::string_view name) const {
   return static_cast<std::size_t>(found - columns.begin());
 }
 
+double BenchList::number(std::size_t row, std::string_view name) const {
+  const std::optional<double> value = finite_number(rows.at(row).at(column(name)));
+  OAS_REQUIRE(value.has_value(), "the list has no number '{}' in row {}", name, row);
+  return *value;
+}
+
 BenchList parse_bench_list(std::string_view text, const std::string& file) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.empty()) throw ParseError(file, 1, 1, "the list is empty");
   BenchList list;
-  long line = 0;
-  while (!text.empty()) {
+  for (long line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    std::vector<std::string> cells = cells_of(text.substr(0, end));
+    std::string_view content = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    ++line;
+    if (content.ends_with('\r')) content.remove_suffix(1);
+    std::vector<std::string> cells = cells_of(content);
     if (line == 1) {
       list.columns = std::move(cells);
-    } else if (cells.size() == list.columns.size()) {
-      list.rows.push_back(std::move(cells));
-    } else {
+      check_columns(list, file);
+      continue;
+    }
+    if (cells.size() != list.columns.size()) {
       throw ParseError(
           file, line, 1,
           fmt::format("{} cells; there are {} columns", cells.size(), list.columns.size()));
     }
+    check_numbers(list.columns, cells, file, line);
+    list.rows.push_back(std::move(cells));
   }
   return list;
 }

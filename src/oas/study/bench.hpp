@@ -62,8 +62,11 @@ struct BenchList {
 
   /// Throws InvalidArgument when there is no such column.
   [[nodiscard]] std::size_t column(std::string_view name) const;
+  /// Of a cell that parse_bench_list() has found to be a number.
+  [[nodiscard]] double number(std::size_t row, std::string_view name) const;
 };
-/// Throws ParseError on a line of another length than the first.
+/// Lines may end as on Windows. Throws ParseError on a line of another length than the first, on a
+/// column that is missing, and on what is no finite number where there must be one.
 [[nodiscard]] BenchList parse_bench_list(std::string_view text, const std::string& file);
 
 /// Throws InvalidArgument unless these are the instances of the list, model for model: results on

@@ -123,20 +123,6 @@ double learning_cost(const Task& task) {
   return static_cast<double>(read_learning(task).options.steps) * 1000.0;
 }
 
-// A program may take long for a step: whether to stop is asked before each.
-class StoppableAgent : public ProcessAgent {
- public:
-  StoppableAgent(ProcessAgent agent, const TaskContext& context)
-      : ProcessAgent(std::move(agent)), context_(&context) {}
-  void probabilities(std::span<double> out) {
-    context_->check();
-    ProcessAgent::probabilities(out);
-  }
-
- private:
-  const TaskContext* context_;
-};
-
 // One run. A program that failed several times is not started again for all that is left: it may
 // hang, and every run would wait for it.
 LearningRun play(const Pomdp& model, const RegretOracle& oracle, LearningTask& read,
@@ -151,8 +137,9 @@ LearningRun play(const Pomdp& model, const RegretOracle& oracle, LearningTask& r
     throw IoError(fmt::format("{}: not started, since {} runs of it have failed",
                               read.options.agent, kMostFailures));
   }
+  read.process->watch = [&] { context.check(); };
   read.options.make = [&](const LearningOptions& run) {
-    return AnyAgent(StoppableAgent(ProcessAgent(model, *read.process, run), context));
+    return AnyAgent(ProcessAgent(model, *read.process, run));
   };
   try {
     return learn(model, oracle, read.options, watch);
