@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -83,16 +84,16 @@ void run_agent(const AgentArguments& arguments) {
 
 void add_agent(CLI::App& app) {
   const auto options = std::make_shared<AgentArguments>();
-  CLI::App* verb = add_verb(app, "agent",
-                            "Act for a real system: requests in, answers out, a journal that lasts",
-                            options->common, [options] { run_agent(*options); });
+  CLI::App* verb = add_verb(
+      app, "agent", "Act for a real system: read requests, answer with actions, keep a journal",
+      options->common, [options] { run_agent(*options); });
   add_model_argument(*verb, "MODEL", options->model,
                      "Model file or problem name; learners do not see its transition",
                      options->common);
   verb->add_option("--agent", options->live.agent, "The agent (see oas list)")
       ->capture_default_str();
   verb->add_option("--journal", options->live.journal,
-                   "Folder of the journal: made, or gone on from")
+                   "Folder of the journal; created, or continued where it exists")
       ->required();
   verb->add_option("--set", options->settings, "name=value, a setting of the agent")
       ->allow_extra_args(false);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -78,12 +79,14 @@ AgentCalls calls_of(LiveAgent& agent, const std::unique_ptr<HttpServer>& server)
 
 void add_http_options(CLI::App& verb, HttpArguments& arguments, Common& common) {
   verb.add_option("--http", arguments.address,
-                  "ADDR:PORT to serve HTTP on, in place of standard input; port 0: any");
-  add_input(verb, "--token-file", arguments.token_file,
-            "A token a line, of which clients must show one; needed beyond loopback addresses",
-            common);
+                  "ADDR:PORT to serve HTTP on, instead of standard input; port 0: any");
+  add_input(
+      verb, "--token-file", arguments.token_file,
+      "File with a token on each line; clients must send one of them; required beyond loopback "
+      "addresses",
+      common);
   verb.add_option("--http-host", arguments.hosts,
-                  "Name of this server in a request, beside IP addresses and localhost")
+                  "Host name by which clients may call, besides IP addresses and localhost")
       ->allow_extra_args(false);
   for (const SettingInfo& each : limits()) add_setting(verb, each, arguments.given);
 }

@@ -1,3 +1,5 @@
+#include <CLI/CLI.hpp>
+
 #include "agent_http.hpp"
 #include "oas/core/contracts.hpp"
 

@@ -98,49 +98,4 @@ void report_identifiability(const Pomdp& model, const SurveyOptions& options,
                                     {"rows", std::move(rows)}};
 }
 
-void report_data(const SurveyOptions& options, const DataReport& data, Report& report) {
-  std::vector<std::string> header = {"estimator", "steps"};
-  if (!data.trials.empty()) header.emplace_back("error simulated at that length");
-  Table table(header);
-  std::string reasons;
-  Json estimators = Json::array();
-  for (std::size_t i = 0; i < data.needed.size(); ++i) {
-    const DataNeeded& one = data.needed[i];
-    const bool finite = one.steps && std::isfinite(*one.steps);
-    std::vector<std::string> cells = {one.estimator,
-                                      finite ? big_number(std::ceil(*one.steps)) : "-"};
-    Json json = {{"estimator", one.estimator},
-                 {"steps", finite ? Json(*one.steps) : Json(nullptr)}};
-    if (!one.reason.empty()) {
-      json["reason"] = one.reason;
-      reasons += fmt::format("  {} cannot get there: {}\n", one.estimator, one.reason);
-    }
-    if (!data.trials.empty()) {
-      const EmpiricalError& trial = data.trials[i];
-      cells.push_back(trial.errors.empty()
-                          ? "-"
-                          : fmt::format("{:.4f} ± {:.4f}", trial.mean, trial.standard_error));
-      if (!trial.errors.empty()) {
-        json["trial_error"] = trial.mean;
-        json["trial_error_standard_error"] = trial.standard_error;
-      }
-    }
-    table.add(std::move(cells));
-    estimators.push_back(std::move(json));
-  }
-  report.text += fmt::format(
-      "\nhow many steps for an error of {} (mean Frobenius norm over all actions, policy {})?\n",
-      data.target, options.policy.name);
-  report.text += table.text() + reasons;
-  report.text += fmt::format(
-      "  the paper's bound asks for {} steps (`oas`, uniform policy, with probability 0.9)\n",
-      !data.bound               ? "infinitely many"
-      : std::isnan(*data.bound) ? "an unknown number of"
-                                : big_number(*data.bound));
-  report.json["data"] = {{"target_error", data.target},
-                         {"bound_steps", data.bound ? number_or_null(*data.bound) : Json(nullptr)},
-                         {"policy", options.policy.name},
-                         {"estimators", std::move(estimators)}};
-}
-
 }  // namespace oas::cli

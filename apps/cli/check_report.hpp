@@ -9,6 +9,7 @@
 #include "oas/jobs/empirical_error.hpp"
 #include "oas/jobs/identifiability.hpp"
 #include "oas/jobs/survey.hpp"
+#include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "oas/theory/communication.hpp"
@@ -32,6 +33,12 @@ void report_dynamics(const Pomdp& model, const ErgodicityReport& ergodicity,
 /// What of the transition model can be learned, by which estimator.
 void report_identifiability(const Pomdp& model, const SurveyOptions& options,
                             const Identifiability& found, Report& report);
+
+/// What can be learned, in a sentence.
+[[nodiscard]] std::string verdict(const SensorReport& sensors, bool learnable, bool connected);
+
+/// Everything about a model with real-valued observations.
+[[nodiscard]] Report report_continuous(const ContinuousPomdp& model);
 
 /// How many steps each estimator needs.
 struct DataReport {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -11,11 +10,17 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/parallel.hpp"
+#include "oas/core/words.hpp"
 #include "oas/formats/model_text.hpp"
 #include "oas/model/any_model.hpp"
 #include "oas/model/continuous_pomdp.hpp"
 #include "oas/model/pomdp.hpp"
 #include "team_command.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 /// What the verbs of `oas` share. A verb is one file: it declares its options, calls the library,
 /// prints, and throws on trouble; main() turns exceptions into exit codes.
@@ -166,16 +171,8 @@ decltype(auto) while_shown(const Common& common, std::string what, Work work) {
 /// "1 run", "2,000 runs".
 template <class Count>
 [[nodiscard]] std::string counted(Count count, const std::string& noun) {
-  return big_number(static_cast<double>(count)) + " " + noun + (count == 1 ? "" : "s");
+  return big_number(static_cast<double>(count)) + " " + plural(count, noun);
 }
-
-/// One study file that is found beside the program or here.
-struct StudyEntry {
-  std::string name;
-  std::string summary;
-  std::string file;
-};
-[[nodiscard]] std::vector<StudyEntry> known_studies();
 
 void add_list(CLI::App& app);
 void add_problem(CLI::App& app);

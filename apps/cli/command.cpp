@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <new>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -89,6 +91,22 @@ class Capture {
   CommandOutput* before_;
 };
 
+struct Exit {
+  int code;
+  std::string out;
+  std::string wrong;
+};
+
+// What CLI11 says at --help and --version. Its streams leave out what there is no memory for, and
+// do not say so: what comes out twice is whole.
+Exit exit_by(const CLI::App& app, const CLI::Error& reason, bool check = true) {
+  std::ostringstream out;
+  std::ostringstream wrong;
+  const int code = app.exit(reason, out, wrong);
+  if (check && exit_by(app, reason, false).out != out.str()) throw std::bad_alloc();
+  return {code, out.str(), wrong.str()};
+}
+
 }  // namespace
 
 CommandOutput* captured_output() { return capture; }
@@ -106,10 +124,7 @@ CommandOutput run_command(const std::vector<std::string>& words) {
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp& asked) {
-    std::ostringstream out;
-    std::ostringstream wrong;
-    static_cast<void>(app.exit(asked, out, wrong));
-    output.printed = out.str();
+    output.printed = exit_by(app, asked).out;
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(error.what());
   }
@@ -123,12 +138,10 @@ int run_printing(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;  // --help and --version
-    std::ostringstream wrong;
-    const int code = app.exit(error, out, wrong);
-    say(wrong.str());
-    print({}, out.str());
-    return code == 0 ? kDone : kBadInput;
+    const Exit exit = exit_by(app, error);
+    say(exit.wrong);
+    print({}, exit.out);
+    return exit.code == 0 ? kDone : kBadInput;
   }
   return kDone;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -61,6 +62,11 @@ void check_files(const std::vector<std::string>& inputs, const std::vector<std::
     OAS_REQUIRE(written.insert(full_name(output)).second,
                 "{}: two outputs would be written to this file", output);
   }
+}
+
+void check_figure(const std::string& figure) {
+  OAS_REQUIRE(figure.empty() || figure.ends_with(".svg") || figure.ends_with(".png"),
+              "--figure {}: figures are written as .svg or .png", figure);
 }
 
 void check_different(const std::vector<std::string>& logs) {

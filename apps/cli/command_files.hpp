@@ -37,6 +37,9 @@ CLI::Option* add_output(CLI::App& verb, const char* name, std::string& file, con
 /// declared; a verb that writes others calls it with those.
 void check_files(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
+/// Throws InvalidArgument unless a file for --figure, where one is named, is .svg or .png.
+void check_figure(const std::string& figure);
+
 /// Throws InvalidArgument when a log is named twice: its rows would count twice.
 void check_different(const std::vector<std::string>& logs);
 

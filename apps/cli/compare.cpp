@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -11,7 +12,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/estimate_json.hpp"
 #include "oas/estimation/transition_error.hpp"
-#include "whole_number.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -22,6 +23,11 @@ struct CompareArguments {
   std::string model;
   std::string estimate;
   int worst = 5;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("worst", worst, {0, 1'000'000}, "how many of the worst rows to show");
+  }
 };
 
 // Share of the true entries that lie inside the estimate's intervals.
@@ -123,9 +129,7 @@ void add_compare(CLI::App& app) {
   add_input(*verb, "ESTIMATE", options->estimate,
             "Estimate, or any model with transition: file or problem name", options->common)
       ->required();
-  add_whole_number(*verb, "--worst", options->worst, {0, 1'000'000},
-                   "How many of the worst rows to show")
-      ->capture_default_str();
+  add_fields(*verb, *options);
 }
 
 }  // namespace oas::cli

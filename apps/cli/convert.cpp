@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "oas/formats/model_file.hpp"
 #include "oas/model/convert_timing.hpp"
 #include "oas/planning/policies/policy_file.hpp"
+#include "setting_options.hpp"
 
 namespace oas::cli {
 
@@ -24,6 +26,13 @@ struct ConvertArguments {
   bool expand = false;
   std::optional<double> discount;
   std::string rows;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("expand", expand,
+           "allow more states where the timing cannot be changed on the same states");
+    fields("discount", discount, {0.0, 1.0}, "discount to write");
+  }
 };
 
 // What --timing says, else what the output can hold, else as it is.
@@ -114,14 +123,11 @@ void add_convert(CLI::App& app) {
   verb->add_option("--timing", options->timing,
                    "Timing to convert to (default: after for .pomdp and .pomdpx, else unchanged)")
       ->check(CLI::IsMember({"before", "after"}));
-  verb->add_flag("--expand", options->expand,
-                 "Allow more states where the timing cannot be changed on the same states");
+  add_fields(*verb, *options);
   verb->add_option(
           "--rows", options->rows,
           "How rows are written: action-first, or reading-first (default: as the model says)")
       ->check(CLI::IsMember({"action-first", "reading-first"}));
-  verb->add_option("--discount", options->discount, "Discount to write, in [0, 1]")
-      ->check(CLI::Range(0.0, 1.0));
 }
 
 }  // namespace oas::cli

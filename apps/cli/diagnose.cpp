@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -99,7 +100,7 @@ void add_diagnose(CLI::App& app) {
                      "Model file or problem name; its transition is not used, it is estimated",
                      options->common);
   add_logs(*verb, "LOG", options->logs,
-           "Log files, folders of such, patterns (CSV, plain, gzip or zstd); - is standard input",
+           "Log files, folders and patterns (CSV, plain, gzip or zstd); - is standard input",
            options->common)
       ->required();
   add_log_options(*verb, true, options->rows, options->common);

@@ -1,18 +1,18 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli.hpp"
 #include "command_files.hpp"
+#include "discretise_report.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
-#include "oas/core/parallel.hpp"
 #include "oas/jobs/log_cells.hpp"
 #include "oas/logs/log_files.hpp"
 #include "oas/logs/log_writer.hpp"
-#include "oas/model/model_json.hpp"
 #include "oas/sensors/cell_search.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "setting_options.hpp"
@@ -67,32 +67,12 @@ Pomdp make_finite(const DiscretiseArguments& options, const ContinuousPomdp& mod
   return discretise(model, cells, [&] { progress.add(1); });
 }
 
-// Whether the draws of T were made under each of the densities that labelled rows allow.
-bool has_draws_under_densities(const Json& estimate, const ContinuousPomdp& model) {
-  const std::size_t densities = model.density_draws().draws.size();
-  return densities > 0 && estimate.contains("labelled_rows") && estimate.contains("draws") &&
-         estimate["draws"].size() % densities == 0;
-}
-
-// The cells under each of these densities go with the draws.
 void write_model_and_cells(const DiscretiseArguments& options, const ContinuousPomdp& model,
                            const Pomdp& finite, const Cells& cells) {
-  Json document = model_to_json(finite);
-  document["cells"] = cells_to_json(cells);
-  if (Json estimate = estimate_beside(options.model); !estimate.is_null()) {
-    if (has_draws_under_densities(estimate, model)) {
-      const std::size_t densities = model.density_draws().draws.size();
-      Progress progress(options.common, "draws of the sensors in cells",
-                        static_cast<std::int64_t>(densities));
-      std::vector<Json> drawn(densities);
-      parallel_for(densities, options.common.parallelism(), [&](std::size_t k) {
-        drawn[k] = model_to_json(discretise(model.with_draw(k), cells))["observation"];
-      });
-      estimate["sensor_draws"] = drawn;
-      progress.add(static_cast<std::int64_t>(densities));
-    }
-    document["estimate"] = std::move(estimate);
-  }
+  const Json document = while_shown(options.common, "draws of the sensors in cells", [&] {
+    return discretised_document(model, finite, cells, estimate_beside(options.model),
+                                options.common.parallelism());
+  });
   write_text_file(options.output, dump_json(document));
 }
 
@@ -102,16 +82,6 @@ std::int64_t write_log(const DiscretiseArguments& options, const ContinuousPomdp
   return discretise_log(
       model, finite, cells, one_log_of(options.logs, log_options(options.rows)), options.log_output,
       [&](std::int64_t rows) { progress.add(rows); }, log_options(options.rows));
-}
-
-std::string splits_text(const Cells& cells) {
-  std::string text;
-  for (std::size_t c = 0; c < cells.splits().size(); ++c) {
-    text += fmt::format("  split points{}: {:.6g}\n",
-                        cells.dimension() > 1 ? fmt::format(" of component {}", c + 1) : "",
-                        fmt::join(cells.splits()[c], " "));
-  }
-  return text;
 }
 
 void run_discretise(const DiscretiseArguments& options) {
@@ -146,18 +116,8 @@ void run_discretise(const DiscretiseArguments& options) {
                                 {"alpha", sensors.alpha},
                                 {"rows", rows}});
   }
-  std::string text = fmt::format("{} cells, alpha {:.4f}\n{}", cells.num_cells(), sensors.alpha,
-                                 splits_text(cells));
-  if (carried) {
-    text +=
-        "that the densities were calibrated on labelled rows goes along with the draws of the "
-        "estimate; a new estimate with these cells would take them as exact\n";
-  }
-  if (!options.output.empty()) text += fmt::format("{}: written\n", options.output);
-  if (!options.logs.empty()) {
-    text += fmt::format("{}: {} written\n", options.log_output, counted(rows, "row"));
-  }
-  print(options.common, text);
+  print(options.common,
+        discretise_text({cells, sensors.alpha, carried, options.output, options.log_output, rows}));
 }
 
 }  // namespace

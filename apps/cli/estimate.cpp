@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -81,7 +82,7 @@ void add_estimate(CLI::App& app) {
                      "(except by --structure zeros-of-model)",
                      options->common);
   add_logs(*verb, "LOG", options->logs,
-           "Log files, folders of such, patterns (CSV, plain, gzip or zstd); - is standard input",
+           "Log files, folders and patterns (CSV, plain, gzip or zstd); - is standard input",
            options->common)
       ->required();
   verb->add_option("--estimator", options->estimator, "Estimator (see oas list)")

@@ -13,4 +13,12 @@ namespace oas::cli {
 [[nodiscard]] std::string estimate_text(const Pomdp& model, const TransitionEstimate& estimate,
                                         const std::string& simultaneous);
 
+/// The transition matrices, a table for each action; `region`: intervals of it in place of error
+/// bars of single entries, where it is not null.
+[[nodiscard]] std::string matrices_text(const Pomdp& model, const TransitionEstimate& estimate,
+                                        const ConfidenceRegion* region);
+
+/// Whether some entry is shown there with a limit instead of a standard error.
+[[nodiscard]] bool has_entries_at_bounds(const TransitionEstimate& estimate);
+
 }  // namespace oas::cli

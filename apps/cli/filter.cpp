@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -39,9 +40,11 @@ void run_filter(const FilterArguments& options) {
   const FilteredLog totals = filter_shown(options, any, *out);
   out->commit();
   if (totals.impossible > 0) {
-    warn(options.common, fmt::format("{} observations have probability 0 under this model and were "
-                                     "skipped: the model or the log is wrong",
-                                     totals.impossible));
+    const bool one = totals.impossible == 1;
+    warn(options.common, fmt::format("{} {} probability 0 under this model and {} skipped: the "
+                                     "model or the log is wrong",
+                                     counted(totals.impossible, "observation"),
+                                     one ? "has" : "have", one ? "was" : "were"));
   }
   const double per_step = totals.log_likelihood_per_observation();
   if (options.common.json) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -84,9 +85,9 @@ void run_forecast(const ForecastArguments& given) {
 
 void add_forecast(CLI::App& app) {
   const auto options = std::make_shared<ForecastArguments>();
-  CLI::App* verb =
-      add_verb(app, "forecast", "For each unit of a log: its state now, ahead, and time to failure",
-               options->common, [options] { run_forecast(*options); });
+  CLI::App* verb = add_verb(
+      app, "forecast", "Predict for each unit of a log: state now, state ahead, time to failure",
+      options->common, [options] { run_forecast(*options); });
   add_model_argument(
       *verb, "MODEL", options->model,
       "Model or estimate with transition; the drawn dynamics that an estimate carries give error "
@@ -96,12 +97,13 @@ void add_forecast(CLI::App& app) {
            options->common)
       ->required();
   verb->add_option("--actions", options->schedule,
-                   "Actions to come, in this order and then again: run or run,run,service")
+                   "Future actions, repeated in this order: run, or run,run,service")
       ->delimiter(',');
-  verb->add_option("--policy", options->policy,
-                   "Instead of --actions, who will choose them by what is seen: a plan, or any "
-                   "policy of oas evaluate --policy");
-  verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
+  verb->add_option(
+      "--policy", options->policy,
+      "Instead of --actions, a policy that will choose them from what it sees: a plan, or "
+      "any policy of oas evaluate --policy");
+  verb->add_option("--reach", options->reach, "States whose first visit is predicted: failed")
       ->delimiter(',');
   add_fields(*verb, options->forecast);
   add_log_options(*verb, true, options->rows, options->common);
@@ -110,11 +112,11 @@ void add_forecast(CLI::App& app) {
              "reached those of --reach",
              options->common);
   verb->footer(
-      "Now is the state after a unit's last row. `reached` counts units that are there now. `half "
-      "by` is the step by which half of such units have been there; `mean steps` is the mean time "
-      "to get there, never where that may not happen. With draws, probabilities are means over "
-      "them and `mean steps` is the median. Limits hold what is not known of the dynamics; "
-      "where the state now is uncertain, all its possibilities are weighed.\n\n" +
+      "\"Now\" is the state after a unit's last row. `reached` includes units that are there now. "
+      "`half by` is the step by which half of such units have been there. `mean steps` is the mean "
+      "time to get there, or never where that may not happen. With draws, probabilities are means "
+      "over the draws and `mean steps` is their median. Limits cover what is unknown about the "
+      "dynamics; where the present state is uncertain, all its possibilities are weighed.\n\n" +
       verb->get_footer());
 }
 

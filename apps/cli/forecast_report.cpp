@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace oas::cli {
@@ -13,10 +12,6 @@ namespace {
 
 constexpr double kExactBeliefs = 1e-6;  // rounded so little, a policy is itself
 constexpr std::size_t kShownUnits = 40;
-
-nlohmann::ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
 
 // An estimate at 0 is a tiny number.
 constexpr double kNoTime = 1e-6;
@@ -38,30 +33,6 @@ std::string mean_text(const Forecast& forecast) {
 std::string with_limits(const std::string& middle, const std::string& lower,
                         const std::string& upper, bool limits) {
   return limits ? fmt::format("{} [{}, {}]", middle, lower, upper) : middle;
-}
-
-nlohmann::ordered_json unit_json(const ForecastArguments& options, const UnitForecast& unit,
-                                 int states, bool limits) {
-  const auto belief = unit.belief(states);
-  nlohmann::ordered_json json = {{"unit", unit.unit},
-                                 {"rows", unit.rows},
-                                 {"belief", std::vector(belief.begin(), belief.end())}};
-  if (options.reach.empty()) return json;
-  const auto both = [&](double middle, double lower, double upper) {
-    nlohmann::ordered_json value = {{"value", number_or_null(middle)}};
-    if (limits) value["limits"] = {number_or_null(lower), number_or_null(upper)};
-    return value;
-  };
-  json["reached_within_steps"] =
-      both(1.0 - unit.middle.survival.back(), limits ? 1.0 - unit.upper.survival.back() : 0.0,
-           limits ? 1.0 - unit.lower.survival.back() : 0.0);
-  json["reached_ever"] = both(unit.middle.ever, unit.lower.ever, unit.upper.ever);
-  json["mean_steps"] = both(unit.middle.mean_steps, unit.lower.mean_steps, unit.upper.mean_steps);
-  for (const auto& [name, level] : {std::pair{"half_by_step", 0.5}, {"nine_tenths_by_step", 0.9}}) {
-    const auto quantile = unit.middle.quantile(level);
-    json[name] = quantile ? nlohmann::ordered_json(*quantile) : nlohmann::ordered_json(nullptr);
-  }
-  return json;
 }
 
 std::string likeliest(const Pomdp& model, std::span<const double> probabilities) {
@@ -101,14 +72,13 @@ std::string unit_table(const ForecastArguments& options, const Pomdp& model,
   return table.text();
 }
 
-// With which the policy of the units was followed, at worst.
-double tolerance_of(const std::vector<UnitForecast>& units) {
+}  // namespace
+
+double Forecasts::tolerance() const {
   double worst = 0.0;
   for (const UnitForecast& unit : units) worst = std::max(worst, unit.tolerance);
   return worst;
 }
-
-}  // namespace
 
 std::int64_t Forecasts::impossible_rows() const {
   std::int64_t rows = 0;
@@ -146,7 +116,7 @@ std::string forecast_text(const ForecastArguments& options, const Pomdp& model,
         "\nreached: {} was entered{}\n", fmt::join(options.reach, " or "),
         there == 0 ? "" : fmt::format("; {} of the units probably there now, shown last", there));
   }
-  if (const double rounded = tolerance_of(units); rounded > kExactBeliefs) {
+  if (const double rounded = forecasts.tolerance(); rounded > kExactBeliefs) {
     text += fmt::format("beliefs of the policy were rounded to within {:g}\n", rounded);
   }
   if (draws > 0) {
@@ -159,26 +129,6 @@ std::string forecast_text(const ForecastArguments& options, const Pomdp& model,
         options.model);
   }
   return text;
-}
-
-nlohmann::ordered_json forecast_json(const ForecastArguments& options, const Pomdp& model,
-                                     const Forecasts& forecasts) {
-  const auto& [units, draws, warning] = forecasts;
-  const ForecastQuestion& question = options.forecast.question;
-  nlohmann::ordered_json json = {{"steps", question.steps},
-                                 {"actions", options.schedule},
-                                 {"policy", options.policy},
-                                 {"reach", options.reach},
-                                 {"impossible_rows", forecasts.impossible_rows()},
-                                 {"draws", draws},
-                                 {"confidence", options.forecast.confidence},
-                                 {"units", nlohmann::ordered_json::array()}};
-  if (!warning.empty()) json["warning"] = warning;
-  if (!options.policy.empty()) json["beliefs_rounded_to"] = tolerance_of(units);
-  for (const UnitForecast& unit : units) {
-    json["units"].push_back(unit_json(options, unit, model.num_states(), draws > 0));
-  }
-  return json;
 }
 
 }  // namespace oas::cli

@@ -32,6 +32,8 @@ struct Forecasts {
   const std::string& warning;  ///< about rows that the log did not determine; empty: none
 
   [[nodiscard]] std::int64_t impossible_rows() const;
+  /// To within how much beliefs of the policy were rounded, at worst.
+  [[nodiscard]] double tolerance() const;
 };
 
 [[nodiscard]] std::string forecast_text(const ForecastArguments& options, const Pomdp& model,

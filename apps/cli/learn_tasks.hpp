@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/jobs/learning_run.hpp"
 
 /// What `oas learn` was asked to do, checked.
@@ -22,6 +23,16 @@ struct LearnArguments {
   std::optional<double> oracle_gap;
   bool no_cache = false;
   std::string output;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("runs", runs, {1}, "runs of each agent");
+    fields("iota", iota, {0.0},
+           "floor of the agents, and of the oracle with floor (default 1/(10 A))");
+    fields("oracle_gap", oracle_gap, {kAboveZero},
+           "precision of the best gains, where the budget allows; the output says what was reached "
+           "(default 1/steps of the range of rewards, at least of 1)");
+  }
 };
 
 /// An agent that did not play, or a run that broke off, and why.

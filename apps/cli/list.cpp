@@ -10,6 +10,7 @@
 #include "oas/problems/corner_models.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/simulation/closed_loop.hpp"
+#include "oas/study/known_studies.hpp"
 
 namespace oas::cli {
 

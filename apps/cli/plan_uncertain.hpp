@@ -5,27 +5,39 @@
 #include <vector>
 
 #include "cli.hpp"
+#include "oas/core/settings.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/planning/planner.hpp"
+#include "plan_report.hpp"
 #include "posterior.hpp"
 
 namespace oas::cli {
 
 /// What `oas plan` is told about dynamics that are not known exactly.
 struct Uncertainty {
+  std::optional<double> radius;
   bool robust = false;
   std::optional<double> cautious;
-  std::optional<double> radius;
   double confidence = 0.95;
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("radius", radius, {0.0, 1.0},
+           "plan for the most optimistic model within this total-variation radius per row; with "
+           "--robust for the worst one");
+    fields("robust", robust,
+           "a policy graph with a gain that it has in every model of a set: those near the draws "
+           "of an estimate, or within --radius");
+    fields("cautious", cautious, {kAboveZero, 1.0},
+           "the plan with the best mean gain over this share of the draws of an estimate, the "
+           "worst for it");
+    fields("confidence", confidence, {kAboveZero, kBelowOne},
+           "level of limits over the draws, and share of them in the set of --robust");
+  }
+
+  /// Throws InvalidArgument naming options that do not go together; `all`: with --all.
+  void check(bool all) const;
 };
-
-/// Writes the gain of the plan's policy over the draws into it; nothing without draws. What is to
-/// be said about it goes to `warnings`.
-void set_posterior(Plan& plan, const DrawnModels& draws, double confidence, const Common& common,
-                   std::vector<std::string>& warnings);
-
-/// One line about that, with what was drawn; empty without.
-[[nodiscard]] std::string posterior_line(const Plan& plan, const std::string& drawn);
 
 /// Plans with a promise for all models of a set, prints, and writes the policy graph.
 void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& options,
@@ -33,12 +45,8 @@ void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& 
                 std::vector<std::string> warnings, const Common& common);
 
 /// The plan that is best where the draws are bad, and what is printed about the choice.
-struct CautiousChoice {
-  Plan plan;
-  std::string text;
-};
-[[nodiscard]] CautiousChoice choose_cautiously(const std::string& name, const Pomdp& model,
-                                               const DrawnModels& draws, const PlanOptions& options,
-                                               double share, const Common& common);
+[[nodiscard]] MadePlan choose_cautiously(const std::string& name, const Pomdp& model,
+                                         const DrawnModels& draws, const PlanOptions& options,
+                                         double share, const Common& common);
 
 }  // namespace oas::cli

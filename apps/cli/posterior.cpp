@@ -2,17 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
-#include "oas/estimation/estimate_json.hpp"
-#include "oas/estimation/extreme_dynamics.hpp"
-
 namespace oas::cli {
-
-std::optional<TransitionEstimate> estimate_in(const std::string& name) {
-  if (names_model(name) || !std::filesystem::is_regular_file(name)) return std::nullopt;
-  return read_estimate(name).estimate;
-}
 
 std::string why_no_limits(const std::string& name) {
   return fmt::format(
@@ -21,36 +11,26 @@ std::string why_no_limits(const std::string& name) {
       name);
 }
 
-std::string DrawnModels::what() const {
-  if (drawn_sensors)
-    return drawn_rewards ? "dynamics, sensors and rewards" : "dynamics and sensors";
-  return drawn_rewards ? "dynamics and rewards" : "dynamics";
-}
-
-DrawnModels draws_in(const std::string& name, const Pomdp& model) {
-  const auto estimate = estimate_in(name);
-  if (!estimate) return {};
-  DrawnModels result{drawn_models(model, *estimate),
-                     {},
-                     true,
-                     !estimate->reward.empty(),
-                     !estimate->reward_draws.empty(),
-                     !estimate->sensor_draws.empty()};
-  if (result.models.empty()) return result;
-  for (const TransitionModel& transition : extreme_dynamics(*estimate)) {
-    result.extremes.push_back(model.with_transition(transition));
-  }
-  return result;
-}
-
 void warn_of_exact_rewards(const std::string& name, const DrawnModels& draws, const Common& common,
                            std::vector<std::string>& warnings) {
-  if (draws.models.empty() || !draws.learned_rewards || draws.drawn_rewards) return;
+  if (!draws.rewards_are_exact()) return;
   warnings.push_back(
       fmt::format("{}: its rewards were learned from a log, but the file carries no draws of them: "
                   "limits over the draws take them as exact; estimate again to have both",
                   name));
   warn(common, warnings.back());
+}
+
+std::string posterior_text(const Plan& plan, const PlanLimits& limits, const std::string& drawn) {
+  if (!plan.posterior) return "";
+  const PosteriorGain& gain = *plan.posterior;
+  const std::string mean = plan.horizon      ? fmt::format("{:.6g} in all", gain.mean)
+                           : plan.discounted ? fmt::format("worth {:.6g}", gain.mean)
+                                             : fmt::format("gain {:.6g}", gain.mean);
+  return fmt::format(
+             "  over {} {} drawn from the posterior: {} on average, {:g} % in [{:.6g}, {:.6g}]\n",
+             gain.draws, drawn, mean, 100.0 * gain.confidence, gain.lower, gain.upper) +
+         (limits.beyond_draws.empty() ? "" : fmt::format("  {}\n", limits.beyond_draws));
 }
 
 }  // namespace oas::cli

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
 #include "oas/problems/random_pomdp.hpp"
+#include "setting_options.hpp"
 #include "whole_number.hpp"
 
 namespace oas::cli {
@@ -76,23 +78,16 @@ void add_problem(CLI::App& app) {
   CLI::App* verb = add_verb(app, "problem", "Write a ready-made or random problem as a model file",
                             options->common, [options] { run_problem(*options); });
   verb->add_option("NAME", options->name, "A problem of oas list, or: random")->required();
-  RandomPomdpOptions& random = options->random;
   const char* group = "For NAME = random";
-  constexpr int kMost = 10'000;
-  add_whole_number(*verb, "--states", random.num_states, {1, kMost}, "Number of states")
-      ->group(group);
-  add_whole_number(*verb, "--actions", random.num_actions, {1, kMost}, "Number of actions")
-      ->group(group);
-  add_whole_number(*verb, "--observations", random.num_observations, {1, kMost},
-                   "Number of observations")
-      ->group(group);
-  verb->add_option("--epsilon", random.min_transition,
-                   "Smallest transition probability (default: 1/(5 S))")
-      ->group(group);
-  verb->add_option("--peak", random.peak, "Weight added to the likely observation")->group(group);
-  verb->add_option("--alpha", random.min_alpha, "Draw the sensors again below this alpha")
-      ->check(CLI::Range(0.0, 1.0))
-      ->group(group);
+  for (CLI::Option* option : add_fields(*verb, options->random,
+                                        {{"num_states", "states"},
+                                         {"num_actions", "actions"},
+                                         {"num_observations", "observations"},
+                                         {"min_transition", "epsilon"},
+                                         "peak",
+                                         {"min_alpha", "alpha"}})) {
+    option->group(group);
+  }
   verb->add_flag("--spread-peaks", options->spread_peaks,
                  "The authors' sensors: likely observations spread over (state, action) pairs")
       ->group(group);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli.hpp"
@@ -74,7 +75,7 @@ void run_report(const ReportArguments& given) {
 void add_report(CLI::App& app) {
   const auto options = std::make_shared<ReportArguments>();
   CLI::App* verb =
-      add_verb(app, "report", "One page about a log: dynamics, units, forecasts, plan, fit",
+      add_verb(app, "report", "Write one page about a log: dynamics, units, forecasts, plan, fit",
                options->common, [options] { run_report(*options); });
   add_model_argument(*verb, "MODEL", options->model,
                      "Estimate, or model with transition, as the log is read with",
@@ -84,9 +85,9 @@ void add_report(CLI::App& app) {
   add_input(*verb, "--plan", options->plan, "Plan to show, as oas plan -o writes it",
             options->common);
   verb->add_option("--actions", options->schedule,
-                   "Actions to come, in this order and then again: forecasts are made")
+                   "Future actions, repeated in this order: adds forecasts")
       ->delimiter(',');
-  verb->add_option("--reach", options->reach, "States whose first time is asked for: failed")
+  verb->add_option("--reach", options->reach, "States whose first visit is predicted: failed")
       ->delimiter(',');
   add_fields(*verb, options->report, {"title", "steps", "units", "confidence"});
   add_log_options(*verb, true, options->rows, options->common);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,20 +12,32 @@
 /// there, and the library says which of them it does not look at.
 namespace oas::cli {
 
+/// half_life → "--half-life".
+[[nodiscard]] std::string option_name(const std::string& setting);
+
 /// Declares "--half-life" for the setting half_life. What is given goes to `given`, as typed.
 /// Throws CLI::ValidationError that names the option, what is expected and the text.
 CLI::Option* add_setting(CLI::App& verb, const SettingInfo& setting, std::vector<Setting>& given);
 
-/// Declares fields that a struct shows as options that set them, all or those of these names, in
-/// the order of the struct; which has no conditions on them (SettingFields::when) and stays where
+/// Declares fields that a struct shows as options that set them, all or these, in the order of the
+/// struct; which has no conditions on them (SettingFields::when) and stays where
 /// it is as long as the verb.
-void add_fields(CLI::App& verb, std::shared_ptr<SettingFields> fields,
-                const std::vector<std::string>& names);
+/// A field may be an option of another name. Gives the options.
+struct FieldOption {
+  FieldOption(const char* of_field) : field(of_field), option(of_field) {}  // NOLINT: a name
+  FieldOption(const char* of_field, const char* as) : field(of_field), option(as) {}
+
+  std::string field;
+  std::string option;
+};
+std::vector<CLI::Option*> add_fields(CLI::App& verb, std::shared_ptr<SettingFields> fields,
+                                     const std::vector<FieldOption>& which);
 template <class Options>
-void add_fields(CLI::App& verb, Options& options, const std::vector<std::string>& names = {}) {
+std::vector<CLI::Option*> add_fields(CLI::App& verb, Options& options,
+                                     const std::vector<FieldOption>& which = {}) {
   auto fields = std::make_shared<SettingFields>();
   options.visit(*fields);
-  add_fields(verb, std::move(fields), names);
+  return add_fields(verb, std::move(fields), which);
 }
 
 /// The same for each setting of a family (estimators, planners) with these members; the help says

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 
 #include "cli.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/study/known_studies.hpp"
 #include "oas/study/repair_store.hpp"
 #include "oas/study/result_store.hpp"
 #include "oas/study/run_study.hpp"
@@ -83,6 +85,7 @@ void replay(const StudyArguments& options) {
   const ResultStore store = ResultStore::open_existing(options.folder);
   const std::int64_t number = find_unit(store.study(), options.task);
   const Unit unit = store.study().unit(number);
+  const std::unique_ptr<StrayKeeper> keeper = keep_strays();
   const Replay again = replay_unit(store, number);
   if (options.common.json) print_json(options.common, {{"task", number}, {"equal", again.equal}});
   print(options.common, fmt::format("task {} ({}, replication {}): {} rows, {}\n", number,

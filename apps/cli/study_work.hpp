@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli.hpp"
+#include "oas/core/child_process.hpp"
 #include "oas/study/run_study.hpp"
 
 /// Work on stored results that `oas study` and `oas bench` share.
@@ -27,9 +29,8 @@ struct StudyArguments {
   }
 };
 
-/// The file itself, or that of the study of that name, found here or beside the program. Throws
-/// InvalidArgument where there is none.
-[[nodiscard]] std::string find_study(const std::string& name);
+/// results/NAME, or results/NAME-quick.
+[[nodiscard]] std::string default_folder(const Study& study);
 
 /// Digits and nothing else; what is too large for a number is the largest one.
 [[nodiscard]] std::optional<std::int64_t> digits_of(const std::string& text);
@@ -38,6 +39,9 @@ struct StudyArguments {
 /// ends it within a moment.
 StudyRun run_units(const StudyArguments& options, ResultStore& store,
                    std::optional<std::vector<std::int64_t>> units = std::nullopt);
+
+/// Whoever runs units holds it: programs of agents do not outlive it. Null within another program.
+[[nodiscard]] std::unique_ptr<StrayKeeper> keep_strays();
 
 /// Throws std::runtime_error where units failed.
 void complain_of_failures(const StudyRun& result);

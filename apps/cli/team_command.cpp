@@ -55,9 +55,14 @@ Failure failure_of(const std::function<int()>& run) {
 }
 
 bool works_in_teams(std::span<char* const> words) {
-  constexpr std::array<std::string_view, 4> kVerbs = {"estimate", "learn", "simulate", "study"};
-  return !words.empty() &&
-         std::find(kVerbs.begin(), kVerbs.end(), std::string_view(words[0])) != kVerbs.end() &&
+  constexpr std::array<std::string_view, 3> kVerbs = {"estimate", "learn", "simulate"};
+  constexpr std::array<std::string_view, 2> kRunning = {"bench", "study"};
+  const auto is_among = [](std::string_view word, std::span<const std::string_view> list) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  if (words.empty()) return false;
+  const bool runs = words.size() > 1 && std::string_view(words[1]) == "run";
+  return (is_among(words[0], kVerbs) || (runs && is_among(words[0], kRunning))) &&
          std::none_of(words.begin(), words.end(), [](std::string_view word) {
            return word == "--help" || word == "-h" || word == "--settings";
          });

@@ -16,6 +16,12 @@ struct WhatIf {
   std::vector<std::string> policies;
   std::vector<Setting> rows;  ///< how logs are read
   double confidence = 0.95;   ///< of limits over the draws of an estimate
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    fields("confidence", confidence, {kAboveZero, kBelowOne},
+           "level of the limits over the draws of an estimate, with --policy");
+  }
 };
 
 /// One table of all policies: gain, and how often the system is in each state.

@@ -17,10 +17,6 @@ namespace oas::cli {
 
 /// More simulated steps than this are taken for a slip of the pen.
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000;
-/// A confidence limit of a simulated gain needs a step for each of its batches.
-inline constexpr std::uint64_t kFewestSimulated = 64;
-/// Cells of a component of real-valued observations.
-inline constexpr int kMostCells = 1024;
 
 template <std::integral T>
 struct Between {

@@ -49,8 +49,10 @@ class Beliefs(SameFields):
 
 
 def filter(model: Any, log: Any, **settings: Any) -> Beliefs:
-    """Beliefs and smoothed states along a log, exact, for whatever `read_log` takes, with its
-    settings."""
+    """Compute beliefs and smoothed states along a log.
+
+    Exact, for whatever `read_log` takes, with its settings.
+    """
     settings = plain(settings)
     with as_files(model, log, settings) as paths:
         found = _oas._beliefs(model, paths, settings)

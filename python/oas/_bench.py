@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from . import _oas
+from ._checks import iterable, path, typed
 from ._command import _run
 from ._errors import InvalidArgument
 from ._options import words_of
@@ -31,11 +33,15 @@ def _place_of(label: str, agent: Any) -> str:
 
 
 def _words(label: str, agent: Any) -> list[str]:
+    if any(character in label for character in '=,\n\r"') or not label.strip():
+        raise InvalidArgument(f"agents: {label!r} cannot be the label of an agent")
     if isinstance(agent, str):
-        return [f"--agent={label}={agent}" if label != agent else f"--agent={agent}"]
-    if isinstance(agent, tuple) and len(agent) == 2 and isinstance(agent[1], Mapping):
-        settings = "".join(f" {name}={value}" for name, value in agent[1].items())
-        return [f"--agent={label}={agent[0]}{settings}"]
+        agent = (agent, {})
+    if isinstance(agent, tuple):
+        if len(agent) != 2 or not isinstance(agent[0], str) or not isinstance(agent[1], Mapping):
+            raise InvalidArgument(f"agents: {label} is {agent!r}, which is no (name, settings)")
+        settings = _oas._setting_words(agent[0], dict(agent[1]))
+        return [f"--agent={label}={' '.join([agent[0], *settings])}"]
     path = os.pathsep.join(part for part in sys.path if part)
     serve = [sys.executable, "-m", "oas.serve", _place_of(label, agent)]
     return [f"--agent-process={label}=PYTHONPATH={shlex.quote(path)} {shlex.join(serve)}"]
@@ -60,14 +66,23 @@ def bench(agents: Any, output: str | os.PathLike[str], **settings: Any) -> str:
       sources has them (default: `studies` here)
     - `timeout` (number): seconds for an answer of a program
     """
-    named = (
-        agents
-        if isinstance(agents, Mapping)
-        else dict.fromkeys([agents] if isinstance(agents, str) else agents)
-    )
-    words = [
-        word
-        for label, agent in named.items()
-        for word in _words(str(label), label if agent is None else agent)
-    ]
-    return _run(["bench", "run"], [*words, "-o", os.fspath(output), *words_of(settings)])
+    words = [word for label, agent in _named(agents).items() for word in _words(str(label), agent)]
+    return _run(["bench", "run"], [*words, "-o", path("output", output), *words_of(settings)])
+
+
+def _named(agents: Any) -> dict[Any, Any]:
+    """Agents by label; names are labels of their own."""
+    if isinstance(agents, Mapping):
+        return dict(agents)
+    several = [agents] if isinstance(agents, str) or not iterable(agents) else list(agents)
+    for one in several:
+        if not isinstance(one, str):
+            raise InvalidArgument(
+                f"agents: {one!r} is {typed(one)}; a list holds names of oas.agents(), "
+                "and a dict gives labels to (name, settings), classes and functions"
+            )
+        if several.count(one) > 1:
+            raise InvalidArgument(
+                f"agents: {one} is there twice; a dict gives agents labels of their own"
+            )
+    return {one: one for one in several}

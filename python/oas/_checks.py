@@ -9,11 +9,16 @@ from typing import Any
 from ._errors import InvalidArgument
 
 
+def typed(value: Any) -> str:
+    """The type of a value with its article: "a list", "an int"."""
+    kind = type(value).__name__
+    return f"an {kind}" if kind[:1].lower() in "aeiou" else f"a {kind}"
+
+
 def whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
     """Whatever Python takes for a whole number, as an int; True is none."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        kind = type(value).__name__
-        raise InvalidArgument(f"{name} is {value!r}, a {kind}; it must be a whole number")
+        raise InvalidArgument(f"{name} is {value!r}, {typed(value)}; it must be a whole number")
     try:
         number = operator.index(value)
     except TypeError:  # an array of many
@@ -28,7 +33,7 @@ def whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
 def text(name: str, value: Any) -> str:
     """A str; bytes are none."""
     if not isinstance(value, str):
-        raise InvalidArgument(f"{name} is {value!r}, a {type(value).__name__}; it must be a text")
+        raise InvalidArgument(f"{name} is {value!r}, {typed(value)}; it must be a text")
     return value
 
 
@@ -43,15 +48,15 @@ def path(name: str, value: Any) -> str:
         found = os.fspath(value)
         if isinstance(found, str) and found:
             return no_option(found)
-    kind = type(value).__name__
-    raise InvalidArgument(f"{name} is {value!r}, a {kind}; it must be a path: text or os.PathLike")
+    raise InvalidArgument(
+        f"{name} is {value!r}, {typed(value)}; it must be a path: text or os.PathLike"
+    )
 
 
 def real(name: str, value: Any) -> float:
     """Whatever Python takes for a number, as a float; True and texts are none."""
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-        kind = type(value).__name__
-        raise InvalidArgument(f"{name} is {value!r}, a {kind}; it must be a number")
+        raise InvalidArgument(f"{name} is {value!r}, {typed(value)}; it must be a number")
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):  # an array of many, 10**400

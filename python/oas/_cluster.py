@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._checks import typed
 from ._errors import InvalidArgument
 
 
@@ -21,9 +22,7 @@ def cluster(client: Any) -> Any:
                 "client is None, and there is none: distributed.Client() makes one"
             ) from None
     if not isinstance(client, distributed.Client):
-        raise InvalidArgument(
-            f"client is a {type(client).__name__}; it must be a distributed.Client"
-        )
+        raise InvalidArgument(f"client is {typed(client)}; it must be a distributed.Client")
     return client
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _oas
+from ._checks import typed
 from ._errors import InvalidArgument
 
 PARTS = ("action", "observation", "run", "time", "propensity", "reward", "state")
@@ -110,11 +111,11 @@ def _add_array(columns: Any, part: str, name: str, values: Any) -> None:
     if kind == "u" and array.dtype.itemsize == 8 and array.size and array.max() > 2**63 - 1:
         kind, array = "U", array.astype(str)
     if kind in "iub":
-        whole = np.ascontiguousarray(array, dtype=np.int64)
+        whole = _in_place(array.view(np.uint8) if kind == "b" else array)
         mask = None if missing is None or not missing.any() else _bytes(missing)
         columns.add_whole(part, name, whole, mask)
     elif kind == "f":
-        real = np.ascontiguousarray(array, dtype=np.float64)
+        real = _in_place(array if array.itemsize in (4, 8) else array.astype(np.float64))
         if missing is not None and missing.any():
             real = np.where(missing, np.nan, real)
         columns.add_real(part, name, real)
@@ -132,6 +133,12 @@ def _add_array(columns: Any, part: str, name: str, values: Any) -> None:
             f"column '{name}' has the type {array.dtype}; "
             "it must hold whole numbers, real numbers, texts or dates"
         )
+
+
+def _in_place(array: Any) -> Any:
+    """The same array where C++ can look at its cells, whatever their distance; else a copy."""
+    near = array.dtype.isnative and array.flags.aligned and array.strides[0] % array.itemsize == 0
+    return array if near else np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
 
 def _add_objects(columns: Any, part: str, name: str, cells: list[Any]) -> None:
@@ -250,6 +257,6 @@ def _what_is_no_table(table: Any) -> str:
             "give a dict of columns, {'action': …, 'observation': …}, or a structured array"
         )
     return (
-        f"a {type(table).__name__} is no log: give a Log, a table with columns (dict of "
+        f"{typed(table)} is no log: give a Log, a table with columns (dict of "
         "arrays, structured array, pandas, polars, Arrow) or paths of CSV or Parquet files"
     )

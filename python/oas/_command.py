@@ -18,10 +18,10 @@ import numpy as np
 
 from . import _oas
 from ._checks import path
-from ._errors import Error, InvalidArgument
+from ._errors import Error, InvalidArgument, in_python
 from ._options import Files, temporary_files, words_of
 from ._result import Result
-from ._rows import as_files, read_log
+from ._rows import as_files, read_log, taken
 
 
 def _run(verb: list[str], words: list[str]) -> str:
@@ -29,13 +29,15 @@ def _run(verb: list[str], words: list[str]) -> str:
     try:
         return _oas._command([*verb, *words, *threads], " ".join(verb))
     except InvalidArgument as error:
-        unknown = re.match(r"The following arguments? .* not expected: --([a-z-]+)", str(error))
+        unknown = re.match(r"The following arguments? .* not expected: ([a-z_]+)", str(error))
         if unknown is None:
             raise
-        name, call = unknown[1].replace("-", "_"), ".".join(verb)
-        raise InvalidArgument(f"{call} has no setting '{name}'; see help(oas.{call})") from None
+        call = ".".join(verb)
+        raise InvalidArgument(
+            f"{call} has no setting '{unknown[1]}'; see help(oas.{call})"
+        ) from None
     except RuntimeError as error:  # the input was fine; the work failed
-        raise error if isinstance(error, Error) else Error(str(error)) from None
+        raise error if isinstance(error, Error) else Error(in_python(str(error))) from None
 
 
 def _run_json(verb: str, words: list[str], files: Files) -> Result:
@@ -46,17 +48,16 @@ def _run_json(verb: str, words: list[str], files: Files) -> Result:
 
 
 def check(model: Any, **settings: Any) -> Result:
-    """What a model is: sizes, how revealing its sensors are, whether and from how much data it can
-    be learned.
+    """Describe a model: whether it can be learned, and from how much data.
 
     Settings:
 
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
-    - `target_error` (number, 0.05): target error: Frobenius norm over all actions
+    - `target_error` (number, 0.05): target error: Frobenius norm over all actions (above 0)
     - `trial` (whole number): also simulate this many logs of the predicted length and
-      estimate from them
-    - `iota` (number): smallest action probability (default: 1/(10 A))
+      estimate from them (2 to 1000000)
+    - `iota` (number): smallest action probability (default: 1/(10 A)) (at least 0)
     - `policy` (text, belief): policy that writes the logs
     - `steps` (whole number, 100000): steps of each simulated log (128 to 1000000000)
     - `runs` (whole number, 10): number of simulated logs (1 to 1000000)
@@ -67,13 +68,13 @@ def check(model: Any, **settings: Any) -> Result:
 
 
 def compare(model: Any, estimate: Any, **settings: Any) -> Result:
-    """How far an estimate is from a model.
+    """Measure how far an estimate is from the true model.
 
     Settings:
 
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
-    - `worst` (whole number, 5): how many of the worst rows to show
+    - `worst` (whole number, 5): how many of the worst rows to show (0 to 1000000)
     """
     with temporary_files() as files:
         words = [files.given(model, "model"), files.given(estimate, "estimate")]
@@ -81,7 +82,9 @@ def compare(model: Any, estimate: Any, **settings: Any) -> Result:
 
 
 def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
-    """What a policy earns in a model: a plan, or `policy=…`.
+    """Compute the gain of a plan or policy in a model.
+
+    `plan` is what `oas.plan` gives, or a path; `policy=…` is one by name.
 
     Settings:
 
@@ -91,16 +94,17 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
       schedule:run,run,repair, threshold:failed>0.3=repair,else=run, log:machines.csv (as that
       log was made), or a file
     - `confidence` (number, 0.95): level of the limits over the draws of an estimate, with
-      `policy`
+      `policy` (above 0 and below 1)
     - `filter` (text): model used to compute beliefs (default: the plan's own, else MODEL)
-    - `start_node` (whole number): first node of a .pg (default: the best one)
-    - `vectors` (text): the .alpha file of a .pg: start in the node of its best vector at the
-      start
-    - `grid` (whole number, 0): resolution of the chain's belief grid (0: the plan's)
-    - `steps` (whole number, 200000): simulated steps (default: fewer for models of more than
-      1,000 states)
+    - `start_node` (whole number): first node of a .pg (default: the best one) (at least 0)
+    - `grid` (whole number, 0): resolution of the belief grid of the exact evaluation; 0: that
+      of the plan (0 to 1000000)
+    - `steps` (whole number, 200000): simulated steps; models of more than 1,000 states get
+      fewer by default (64 to 1000000000000)
     - `level` (number, 0.999): confidence level (above 0 and below 1)
     - `seed` (whole number, 1): same seed, same bytes
+    - `vectors` (text): the .alpha file of a .pg: start in the node whose vector is best for
+      the starting belief
     - those about rows: see `oas.read_log`
     """
     with temporary_files() as files:
@@ -111,8 +115,9 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
 
 
 def score(models: Any, log: Any, **settings: Any) -> Result:
-    """How well models predict a log that they were not made from, with standard errors; of several
-    models (a list) the differences to the first, too.
+    """Measure how well models predict logs they were not made from.
+
+    With standard errors; of several models (a list) the differences to the first, too.
 
     Settings:
 
@@ -131,8 +136,10 @@ def score(models: Any, log: Any, **settings: Any) -> Result:
 
 
 def diagnose(model: Any, log: Any, **settings: Any) -> Result:
-    """Does one model fit all rows? Tests for wrong timing, sensors that do not fit or drift, units
-    that differ and dynamics that change.
+    """Test whether one model fits all rows of a log.
+
+    Tests for wrong timing, sensors that do not fit or drift, units that differ and dynamics that
+    change.
 
     Settings:
 
@@ -152,18 +159,19 @@ def diagnose(model: Any, log: Any, **settings: Any) -> Result:
 
 
 def forecast(model: Any, log: Any, **settings: Any) -> Result:
-    """What is to come for each unit of a log: `units`, a record for each, and `table`, the
-    probability of every state (`state_…`) and of having reached those of `reach` (`reached`) by
-    unit and step; `to_dataframe("table")`.
+    """Predict for each unit of a log: state now, state ahead, time to failure.
+
+    Returns `units`, a record for each, and `table`, the probability of every state (`state_…`) and
+    of having reached those of `reach` (`reached`) by unit and step; `to_dataframe("table")`.
 
     Settings:
 
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
-    - `actions` (text): actions to come, in this order and then again: run or run,run,service
-    - `policy` (text): instead of `actions`, who will choose them by what is seen: a plan, or
-      any policy of oas evaluate `policy`
-    - `reach` (text): states whose first time is asked for: failed
+    - `actions` (text): future actions, repeated in this order: run, or run,run,service
+    - `policy` (text): instead of `actions`, a policy that will choose them from what it sees:
+      a plan, or any policy of oas evaluate `policy`
+    - `reach` (text): states whose first visit is predicted: failed
     - `steps` (whole number, 50): how many steps to look ahead (0 to 100000)
     - `confidence` (number, 0.95): level of the limits over draws (above 0 and below 1)
     - those about rows: see `oas.read_log`
@@ -195,8 +203,10 @@ def _model_of(model: Any) -> Any:
 
 
 def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
-    """A model whose sensors are learned from rows with known states (column `state`). `model` says
-    what is known besides.
+    """Estimate the sensors from logs with known states.
+
+    Returns the model with them. States are in the column `state`; `model` says what is known
+    besides. Numbers with fractions in a column of a table are readings.
 
     Settings:
 
@@ -209,20 +219,24 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
     - `differ_by_action` (True or False): I confirm: sensors differ by action, and no action
       was chosen from its row's reading
     - `seed` (whole number, 1): same seed, same intervals of alpha
-    - `family` (text): readings are numbers; fit densities of this family: auto (the default
-      where the model or the columns say that they are numbers), normal, log-normal, gamma,
-      poisson, mixture, kernel, one for each component (normal+gamma), joint-normal
-    - `unread` (text): readings are numbers; states in which nothing is ever read, dead+sold,
-      and which have no labelled readings: their density is that of all readings
+    - `family` (text, auto): readings are numbers (default: where the model or the columns say
+      so); fit densities of this family: auto, normal, log-normal, gamma, poisson, mixture,
+      kernel, one for each component (normal+gamma), or joint-normal
     - `by_action` (True or False): a density for each action; default: one for all of them
     - `draws` (whole number, 40): random densities that are kept, for the error bars of
       estimates (20 to 1000)
+    - `unread` (text): for readings that are numbers: states without labelled readings because
+      nothing is ever read there, dead+sold; they get the density of all readings
     - `figure` (text): draw the labelled readings and the densities: .svg or .png
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
     - those about rows: see `oas.read_log`
     """
-    with temporary_files() as files, as_files(model, log, settings) as paths:
+    source = taken(model, log, settings)
+    fractions = isinstance(source, _oas._Columns) and source.has_fractions("observation")
+    if model is None and fractions and not settings.get("family"):
+        settings["family"] = "auto"  # columns of a table have types: these are readings
+    with temporary_files() as files, as_files(model, source, settings) as paths:
         output = files.path("calibrated.json")
         given = [] if model is None else [f"--model={files.given(model, 'model')}"]
         _run(["calibrate"], [*paths, *given, "-o", output, *words_of(settings, files)])
@@ -230,8 +244,9 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
 
 
 def discretise(model: Any, log: Any = None, **settings: Any) -> Any:
-    """A finite model made of one with real-valued observations, by cells. With a log: (model, log),
-    its readings as cells.
+    """Turn real-valued observations of a model and logs into finite ones.
+
+    Returns a finite model, made by cells; with a log (model, log), its readings as cells.
 
     Settings:
 
@@ -276,7 +291,7 @@ def convert(model: Any, **settings: Any) -> Any:
       else unchanged)
     - `expand` (True or False): allow more states where the timing cannot be changed on the
       same states
-    - `discount` (number): discount to write, in [0, 1]
+    - `discount` (number): discount to write (0 to 1)
     """
     with temporary_files() as files:
         output = files.path("converted.json")
@@ -290,12 +305,18 @@ def _listed(kind: str) -> dict[str, str]:
 
 
 def planners() -> dict[str, str]:
-    """The planners of `plan(…, planner=…)`: name and summary."""
+    """All planners, in the order in which they are tried; the last one suits every model.
+
+    Name and summary, for `plan(…, planner=…)`.
+    """
     return _listed("planners")
 
 
 def policies() -> dict[str, str]:
-    """The policies of `simulate` and `evaluate`: name and summary."""
+    """All logging policies.
+
+    Name and summary, for `simulate` and `evaluate`.
+    """
     return _listed("policies")
 
 
@@ -309,7 +330,7 @@ def policy_graph(model: Any, output: Any, **settings: Any) -> Result:
 
 
 def plan(model: Any, **settings: Any) -> _oas.Plan:
-    """The best policy for the long-run average reward, with bounds on what it earns.
+    """Find the best policy for the long-run average reward, with bounds.
 
     Settings:
 
@@ -330,13 +351,13 @@ def plan(model: Any, **settings: Any) -> _oas.Plan:
     - `steps` (whole number, 200000): simulated steps of the lower bound (64 to 1000000000000)
     - `seed` (whole number, 1): same seed, same bytes
     - `radius` (number): plan for the most optimistic model within this total-variation radius
-      per row; with `robust` for the worst one
+      per row; with `robust` for the worst one (0 to 1)
     - `robust` (True or False): a policy graph with a gain that it has in every model of a
       set: those near the draws of an estimate, or within `radius`
-    - `cautious` (share): the plan with the best mean gain over this share of the draws of an
-      estimate, the worst for it
+    - `cautious` (number): the plan with the best mean gain over this share of the draws of an
+      estimate, the worst for it (above 0 and at most 1)
     - `confidence` (number, 0.95): level of limits over the draws, and share of them in the
-      set of `robust`
+      set of `robust` (above 0 and below 1)
     - `figure` (text): draw the policy, .svg or .png: regions of beliefs for 2 or 3 states,
       else those visited most
     """
@@ -356,16 +377,18 @@ def compare_policies(model: Any, **settings: Any) -> Result:
 
 
 def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
-    """Writes a page with pictures of a model or an estimate, its log and its plan (`plan=…`, a Plan
-    or a path). Returns the path.
+    """Write one page about a log: dynamics, units, forecasts, plan, fit.
+
+    Of a model or an estimate, its log and its plan (`plan=…`, a Plan or a path), in the file
+    `output`. Returns the path.
 
     Settings:
 
     - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
       warning
     - `plan` (text): plan to show, as oas plan -o writes it
-    - `actions` (text): actions to come, in this order and then again: forecasts are made
-    - `reach` (text): states whose first time is asked for: failed
+    - `actions` (text): future actions, repeated in this order: adds forecasts
+    - `reach` (text): states whose first visit is predicted: failed
     - `title` (text): heading of the page; the log's name if none
     - `steps` (whole number, 50): how many steps to look ahead (1 to 100000)
     - `units` (whole number, 6): how many units to draw along time, those at risk first (at

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
-from ._checks import iterable, whole
+from ._checks import iterable, typed, whole
 from ._errors import AgentError, InvalidArgument
 from ._estimation import estimate
 from ._functions import simulate
@@ -98,7 +98,7 @@ def _require_estimator(label: str, one: Any) -> None:
         if not known:
             raise InvalidArgument(f"estimators: {one!r} is no (name, settings)")
     elif not isinstance(one, str) and not callable(one):
-        raise InvalidArgument(f"estimators: {label} is a {type(one).__name__}, no function")
+        raise InvalidArgument(f"estimators: {label} is {typed(one)}, no function")
 
 
 def _transition(label: str, one: Any, model: Any, rows: Rows, run: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _oas
+from ._checks import typed
 from ._cluster import itself, task
 from ._columns import part_names, parts_of
 from ._errors import InvalidArgument
@@ -53,7 +54,7 @@ def rows_of(model: Any, rows: Any, settings: dict[str, Any], client: Any) -> Row
         table = _frame(_with_index(rows, reading.get("columns")))
         return _rows_of_partitions(model, table, reading, client)
     raise InvalidArgument(
-        f"rows is a {type(rows).__name__}; it must be a dask DataFrame or paths of Parquet or CSV "
+        f"rows is {typed(rows)}; it must be a dask DataFrame or paths of Parquet or CSV "
         "files (oas.estimate takes tables in memory)"
     )
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import os
+import re
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
 
 
 class Error(Exception):
@@ -45,6 +49,31 @@ class OasWarning(UserWarning):
     """What the library says about a result that can be used, but should be looked at."""
 
 
+#: Texts in messages, such as paths of temporary files, and what they stand for.
+_STANDS_FOR: contextvars.ContextVar[tuple[Mapping[str, str], ...]] = contextvars.ContextVar(
+    "oas messages", default=()
+)
+_OPTION = re.compile(r"""(?<![\w/'"-])--([a-z][a-z-]*)""")  # what is a keyword here
+
+
+@contextlib.contextmanager
+def messages_say(*names: Mapping[str, str]) -> Iterator[None]:
+    """While it lasts, errors and warnings of the extension say the values in place of the keys."""
+    before = _STANDS_FOR.set((*names, *_STANDS_FOR.get()))
+    try:
+        yield
+    finally:
+        _STANDS_FOR.reset(before)
+
+
+def in_python(text: str) -> str:
+    """A message of the library as it is to be read here; the extension calls it."""
+    for names in _STANDS_FOR.get():
+        for long, short in names.items():
+            text = text.replace(long, short)
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+
+
 def warn_user(text: str) -> None:
     """Warns about the line outside of this package that asked for the work."""
     package = os.path.dirname(__file__)
@@ -53,4 +82,4 @@ def warn_user(text: str) -> None:
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
         frame = frame.f_back
         level += 1
-    warnings.warn(text, OasWarning, stacklevel=level)
+    warnings.warn(in_python(text), OasWarning, stacklevel=level)

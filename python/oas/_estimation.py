@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from . import _oas
-from ._checks import text, whole
+from ._checks import text, typed, whole
 from ._errors import InvalidArgument
-from ._rows import LOG_SETTINGS, as_files, as_log, plain, read_log
+from ._rows import LOG_SETTINGS, as_files, in_memory, plain, read_log, require_known, taken
 
 
 def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -> _oas.Estimate:
-    """Learns the transition probabilities of `model` from rows.
+    """Estimate the transition model from logs and known sensors.
 
     `model` gives the sensors; its own transition, if any, is not used. `log` is whatever `read_log`
     takes. `oas.estimators()` lists the estimators, `oas.estimator_settings(name)` what each can be
@@ -43,8 +43,8 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
       oas-soft, oas-ml, em, gibbs]
     - `sensors` (text): treat calibrated sensors as uncertain (default where possible) or
       exact (exact, uncertain)
-    - `memory` (number, 256): MB of rows kept in memory; longer logs are read again (0 to
-      1000000000) [not oas-weighted, particle, spectral]
+    - `memory` (number, 256): MB of rows kept in memory; longer logs are read again (0 to 1e9)
+      [not oas-weighted, particle, spectral]
     - `prior` (number, 0): imaginary transitions added to every entry (at least 0) [oas-ml,
       em]
     - `max_passes` (whole number): passes over the rows after which a climb stops (default:
@@ -57,6 +57,9 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
     - `structure` (text): what is known about T: a file (docs/reference/formats.md), zeros-of-
       model or same-for-all-actions; can be repeated [oas-ml, em, gibbs]
     - `particles` (whole number, 100): number of particles (2 to 1000000) [particle]
+    - `moves` (whole number, 4): metropolis steps for each action whenever the particles are
+      moved: more of them explore the posterior better, and take as much longer (1 to 1000)
+      [particle]
     - `draws` (whole number, 4000): draws from the posterior that are kept (80 to 1000000)
       [gibbs]
     - `patience` (whole number, 16): keep drawing until the chains agree, at most this many
@@ -67,23 +70,31 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
     """
     name = text("estimator", estimator)
     wanted = plain(settings)
-    rows = as_log(model, log, wanted)
+    model = _oas._any_model(model)
+    source = taken(model, log, wanted)
+    rows = in_memory(model, source, wanted)
     if rows is not None and _goes_directly(model, rows):
-        for about_rows in LOG_SETTINGS:
-            wanted.pop(about_rows, None)
-        return _oas._estimate_log(model, rows, name, wanted)
-    with as_files(model, log if rows is None else rows, wanted) as paths:
+        direct = {key: value for key, value in wanted.items() if key not in LOG_SETTINGS}
+        if isinstance(rows, _oas.Log):
+            return _oas._estimate_log(model, rows, name, direct)
+        found = _oas._estimate_table(model, rows, name, direct)
+        if found is not None:  # else they must be sorted
+            return found
+    with as_files(model, source, wanted) as paths:
         return _oas._estimate_files(model, paths, name, wanted)
 
 
-def _goes_directly(model: Any, rows: _oas.Log) -> bool:
+def _goes_directly(model: Any, rows: Any) -> bool:
     """Whether rows in memory can be told to the estimator as they are."""
-    of = _oas._any_model(model)
-    if not isinstance(of, _oas.Pomdp) or of.rows != "action-first":
+    if not isinstance(model, _oas.Pomdp) or model.rows != "action-first":
         return False
-    if (of.num_actions, of.num_observations) != _sizes(rows.model):
-        raise InvalidArgument(f"the log was read with {rows.model!r}, the model is {of!r}")
-    without_reward = of.reward is None and of.observation_reward is None and not of._has_reward
+    without_reward = (
+        model.reward is None and model.observation_reward is None and not model._has_reward
+    )
+    if isinstance(rows, _oas._Columns):
+        return not (without_reward and "reward" in rows.parts())
+    if (model.num_actions, model.num_observations) != _sizes(rows.model):
+        raise InvalidArgument(f"the log was read with {rows.model!r}, the model is {model!r}")
     return not (without_reward and rows.rewards is not None)
 
 
@@ -92,7 +103,9 @@ def _sizes(model: Any) -> tuple[int, int]:
 
 
 class Evidence:
-    """What an estimator keeps of rows: fed block by block, merged, saved, asked at any time.
+    """An estimator and all that it knows of the rows it was shown: a value that can be copied,
+    merged and saved. It is told rows, block by block, and can be asked at any time what it makes of
+    them.
 
     How rows are cut into blocks does not change a bit of the estimate. Parts that shall be merged
     must know how many runs come before them: `evidence.fresh(first_run)` or `first_run=`.
@@ -126,34 +139,54 @@ class Evidence:
         return self._held._runs
 
     def start_run(self) -> None:
-        """The rows to come belong to another run."""
+        """The rows to come belong to another run, which starts so; those that are open end."""
         self._held._start_run()
 
     def end_run(self, run: int) -> None:
         """No more rows of an open run will come."""
-        self._held._end_run(run)
+        self._held._end_run(whole("run", run, 0))
 
     def add(self, log: Any, *, run: int | None = None, **settings: Any) -> Evidence:
         """Adds rows, whatever `read_log` takes; every run of them is a new one. With `run` they go
         on with the open run of that number."""
-        rows = read_log(self.model, log, _complete=True, **settings)
+        wanted = plain(settings)
+        source = taken(self.model, log, wanted)
+        if run is None and self._added_in_place(source, wanted):
+            return self
+        rows = read_log(self.model, source, _complete=True, **wanted)
         if run is None:
             self._held._add(rows)
         else:
-            self._held._add_to_run(run, rows)
+            self._held._add_to_run(whole("run", run, 0), rows)
         return self
 
+    def _added_in_place(self, source: Any, settings: dict[str, Any]) -> bool:
+        """Whether the rows of a table could be added without a copy of it."""
+        rows = in_memory(self.model, source, settings)
+        if not isinstance(rows, _oas._Columns) or self.model.rows != "action-first":
+            return False
+        require_known(settings)
+        return bool(self._held._add_table(rows))
+
     def merge(self, other: Evidence) -> Evidence:
-        """Takes in the runs of `other` as if they followed."""
+        """Takes in the runs of `other` as if they followed: to the bit, error bars included. Raises
+        InvalidArgument when it was made otherwise or for another first run than runs(), where the
+        estimator reads in order, and with weights by age."""
+        if not isinstance(other, Evidence):
+            raise InvalidArgument(f"other is {typed(other)}; it must be Evidence")
         self._held._merge(other._held)
         return self
 
     def fresh(self, first_run: int = 0) -> Evidence:
-        """One of the same make that has seen nothing; `first_run` runs come before its own."""
-        return self._wrap(self._held._fresh(first_run))
+        """An estimator of the same make that has seen nothing. To be merged it must know how many
+        runs there are before its first one."""
+        return self._wrap(self._held._fresh(whole("first_run", first_run, 0)))
 
     def estimate(self, **settings: Any) -> _oas.Estimate:
-        """What the rows so far say; more may follow. Settings: `confidence`, `prior`."""
+        """From all rows so far; more may follow.
+
+        Settings: `confidence`, `prior`.
+        """
         return self._held._estimate(settings)
 
     def __add__(self, other: Evidence) -> Evidence:

@@ -10,12 +10,18 @@ from ._checks import real, real_or_none, text, whole, whole_seed
 
 
 def problem(name: str) -> _oas.Pomdp:
-    """The ready-made problem of that name; `oas.problems()` lists them."""
+    """The problem or corner model of that name.
+
+    `oas.problems()` lists them.
+    """
     return _oas.problem(text("name", name))
 
 
 def problems() -> dict[str, str]:
-    """The ready-made problems: name and summary."""
+    """All named problems.
+
+    Name and summary.
+    """
     return _oas.problems()
 
 
@@ -31,7 +37,10 @@ def random_pomdp(
     spread_peaks: bool = False,
     timing: str = "before",
 ) -> _oas.Pomdp:
-    """A random instance as in the paper, the same as `oas problem random` with this seed."""
+    """Draws a random instance as in the paper.
+
+    The same as `oas problem random` with this seed.
+    """
     return _oas.random_pomdp(
         whole("states", states, 1, 2**31 - 1),
         whole("actions", actions, 1, 2**31 - 1),
@@ -62,7 +71,7 @@ def simulate(
     reward: bool = True,
     state: bool = True,
 ) -> _oas.Log:
-    """Lets a policy act in a model: `runs` runs of `steps` steps.
+    """Lets a policy or a plan play and hands out its rows, run after run.
 
     `policy` is a name of `oas.policies()` (belief, uniform, round-robin, …), a Plan or the path of
     one; `iota` the smallest probability of every action (default 1/(10 A)); `filter` a model whose
@@ -82,7 +91,10 @@ def simulate(
 
 
 def agents() -> dict[str, str]:
-    """The agents of the library: name and summary."""
+    """All agents.
+
+    Name and summary.
+    """
     return _oas.agents()
 
 

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ._checks import typed
 from ._errors import InvalidArgument
 
 #: What the extension calls: the model without its transition, and the rows; returns T.
@@ -59,6 +60,5 @@ def guests(names: Iterable[str], given: Mapping[str, Any] | None) -> dict[str, A
         if name not in functions:
             functions[name] = _imported(name)
         if not callable(functions[name]):
-            kind = type(functions[name]).__name__
-            raise InvalidArgument(f"estimators: {name} is a {kind}, no function")
+            raise InvalidArgument(f"estimators: {name} is {typed(functions[name])}, no function")
     return {name: asked(name, function) for name, function in functions.items()}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
-from ._checks import iterable, real_or_none, whole, whole_seed
+from ._checks import iterable, real_or_none, typed, whole, whole_seed
 from ._errors import AgentError, InvalidArgument
 from ._html import lines_html
 from ._same import SameFields
@@ -152,7 +152,7 @@ def _player(label: str, agent: Any, model: Any) -> tuple[str, str, dict[str, Any
         raise InvalidArgument(f"agents: {agent!r} is no (name, settings)")
     if not _is_player(agent) and not callable(agent):
         raise InvalidArgument(
-            f"agents: {agent!r} is a {type(agent).__name__}; an agent is a name, (name, settings), "
+            f"agents: {agent!r} is {typed(agent)}; an agent is a name, (name, settings), "
             "an object with act() and observe(), or what makes one for a model"
         )
     return label, "", {}, _maker(agent, model)
@@ -187,8 +187,9 @@ def learn(
     iota: float | None = None,
     checkpoints: int = 100,
     oracle_gap: float | None = None,
+    no_cache: bool = False,
 ) -> Runs:
-    """Lets agents learn in a model and measures their regret, as `oas learn` does.
+    """Let agents learn in a model and measure their regret.
 
     `agents` is one or a list of: a name of `oas.agents()`; (name, settings); an object with
     `act()`, which returns an action or (action, propensity), and `observe(o)`; a class or function
@@ -196,8 +197,9 @@ def learn(
     them names of their own. Objects are copied for each run; `reset(seed)` is called before it
     where they have that. `probabilities()`, [A], says from what `act()` will draw; without it an
     agent is judged by what it does. The best gain is known to within `oracle_gap`, by default
-    1/steps of the range of rewards (at least of 1). Where rows are reading-first, `observe` is
-    called once before the first `act`.
+    1/steps of the range of rewards (at least of 1); the policy that earns it is kept in the cache
+    that `oas learn` uses, and planned anew with `no_cache=True`. Where rows are reading-first,
+    `observe` is called once before the first `act`.
 
     All agents meet the same random numbers. Agents of the library run on all threads
     (`oas.set_threads`), those in Python one after the other. What an object raises ends the call
@@ -214,6 +216,7 @@ def learn(
         real_or_none("iota", iota),
         whole("checkpoints", checkpoints, 1, 2**31 - 1),
         real_or_none("oracle_gap", oracle_gap),
+        bool(no_cache),
     )
     if result["failure"] is not None:
         where, raised = result["failure"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import os
 import weakref
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
-from ._checks import whole, whole_seed
+from ._checks import real, text, typed, whole, whole_seed
 from ._errors import InvalidArgument, IoError, Refused, warn_user
 from ._result import Result
 from ._rows import is_path, plain
@@ -39,13 +40,13 @@ class LiveChoice(LiveAnswer):
 
 
 class LiveAgent:
-    """An agent that acts for a real system, and loses nothing when its process is killed.
+    """An agent for real systems: many units that share their dynamics, each with a belief of its
+    own; all teach one evidence and one plan serves all. It answers calls (docs/reference/live.md).
 
-    Many units share their dynamics: each has a belief of its own, all teach one estimate and one
-    plan serves all. Every call that is accepted stands in the folder `journal` before it is
-    answered. An agent made again from that folder, here or by the command `oas agent`, goes on as
-    if nothing had happened, to the bit. The calls, their answers and the journal are those of the
-    command (docs/reference/live.md).
+    It loses nothing when its process is killed. Every call that is accepted stands in the folder
+    `journal` before it is answered. An agent made again from that folder, here or by the command
+    `oas agent`, goes on as if nothing had happened, to the bit. The calls, their answers and the
+    journal are those of the command.
 
     >>> with oas.LiveAgent("machine-maintenance", "pumps") as agent:
     ...     choice = agent.act("pump-7", 0)
@@ -73,7 +74,7 @@ class LiveAgent:
       beyond, plans read the journal again (at least 0)
     - `max_units` (whole number, 10000): units at the same time (at least 1)
     - `half_life` (number, 0): rows of all units after which a row counts half; 0: it always
-      counts (1 to 1000000000000000)
+      counts (1 to 1e15)
     - `on_change` (text, warn): when the dynamics have changed: say so, or also forget the
       rows before (warn, fresh)
     - `steps_per_false_alarm` (number, 1000000): steps between two false alarms of change, on
@@ -93,8 +94,9 @@ class LiveAgent:
         if not is_path(journal):
             raise InvalidArgument(f"journal is {journal!r}; it must be the path of a folder")
         self.journal = str(os.fspath(journal))
-        self.agent = agent
-        self._held = _oas._LiveAgent(model, self.journal, agent, whole_seed(seed), plain(settings))
+        self.agent = text("agent", agent)
+        known = _oas._any_model(model)
+        self._held = _oas._LiveAgent(known, self.journal, agent, whole_seed(seed), plain(settings))
         self._closing = weakref.finalize(self, self._held._close)
         for note in self._held._notes:
             warn_user(note)
@@ -190,11 +192,14 @@ class LiveAgent:
     def call(self, call: str, **keys: Any) -> LiveAnswer:
         """Any call by its name, with the keys of `oas agent`; those that are None are left out, but
         for `observation`."""
-        return self._ask(call, keys)
+        return self._ask(text("call", call), keys)
 
     def answer(self, line: str) -> str:
-        """The answer to a line of JSON, as `oas agent` gives it; raises nothing."""
-        return self._held._answer(line)
+        """One request {"call":…} in a line of JSON, one answer.
+
+        As `oas agent` gives it; raises nothing.
+        """
+        return self._held._answer(text("line", line))
 
     def metrics(self) -> str:
         """What can be counted, in Prometheus' text format."""
@@ -256,10 +261,11 @@ def _number(key: str, value: Any) -> float | None:
     if key == "reading" and (value is None or value != value):
         return None
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        raise InvalidArgument(f"{key} is {value!r}, a {type(value).__name__}; it must be a number")
-    if not np.isfinite(value):
+        raise InvalidArgument(f"{key} is {value!r}, {typed(value)}; it must be a number")
+    number = real(key, value)
+    if not math.isfinite(number):
         raise InvalidArgument(f"{key} is {value!r}; it must be finite")
-    return float(value)
+    return number
 
 
 def _told(key: str, value: Any) -> Any:
@@ -267,18 +273,19 @@ def _told(key: str, value: Any) -> Any:
     if key in ("step", "run", "steps", "limit", "from", "to"):
         return whole(key, value, -1)
     if key in ("unit", "after") and not isinstance(value, str):
-        raise InvalidArgument(f"{key} is {value!r}, a {type(value).__name__}; it must be a text")
-    if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) > 0:
+        raise InvalidArgument(f"{key} is {value!r}, {typed(value)}; it must be a text")
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0):
         return [_told(key, one) for one in value]
     if key in ("propensity", "reading", "likelihood"):
         return _number(key, value)
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise InvalidArgument(
-            f"{key} is {value!r}, a {type(value).__name__}; it must be a name or an index"
-        )
-    return operator.index(value)
+    try:
+        if not isinstance(value, (bool, np.bool_)):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise InvalidArgument(f"{key} is {value!r}, {typed(value)}; it must be a name or an index")
 
 
 def _refuse(call: str, status: int, reason: str) -> NoReturn:

@@ -64,7 +64,7 @@ class Pomdp:
 
     def with_rows(self, rows: str) -> Pomdp:
         """
-        The same model whose rows are written in this way. Throws as the constructor does.
+        The same model whose rows are written in this way. Raises as the constructor does.
         """
 
     def save(self, path: object | None) -> None:
@@ -176,7 +176,7 @@ class ContinuousPomdp:
 
     def with_rows(self, rows: str) -> ContinuousPomdp:
         """
-        The same model whose rows are written in this way. Throws as the constructor does.
+        The same model whose rows are written in this way. Raises as the constructor does.
         """
 
     def save(self, path: object | None) -> None:
@@ -236,6 +236,8 @@ class _Columns:
 
     def add_arrow(self, arg0: Sequence[str], arg1: Sequence[str], arg2: object, /) -> None: ...
 
+    def has_fractions(self, arg: str, /) -> bool: ...
+
     def parts(self) -> list[str]: ...
 
     def names(self) -> list[str]: ...
@@ -253,8 +255,13 @@ def _arrow_names(arg: object, /) -> list[str]: ...
 
 class Log:
     """
-    Rows of a log in memory, run after run: one per step, labels as indices. `oas.read_log`
-    makes one of tables and files, `oas.simulate` of a model.
+    Consecutive steps of one run, column by column. Row t holds a_t, the observation that came
+    with it (whose state emits it is the model's Timing), and optionally the propensity π(a_t |
+    history), the reward and the hidden state s_t in which a_t was taken. Optional columns are
+    empty or as long as the others.
+
+    Of one run after the other, in memory; labels are indices, and a column that is empty is
+    None. `oas.read_log` makes one of tables and files, `oas.simulate` of a model.
     """
 
     @property
@@ -292,7 +299,10 @@ class Log:
 
     @property
     def times(self) -> Any:
-        """[row], dates in seconds since 1970, or None."""
+        """
+        [row], or None.
+        Of a log with a column `time`: each row's, dates in seconds since 1970.
+        """
 
     @property
     def runs(self) -> Any:
@@ -564,6 +574,8 @@ def _estimate_files(arg0: object, arg1: Sequence[str], arg2: str, arg3: dict[str
 
 def _estimate_log(arg0: object, arg1: Log, arg2: str, arg3: dict[str, Any], /) -> Estimate: ...
 
+def _estimate_table(arg0: object, arg1: _Columns, arg2: str, arg3: dict[str, Any], /) -> Estimate | None: ...
+
 def _parse_estimate(arg0: str, arg1: str, /) -> Estimate: ...
 
 def estimators() -> dict[str, Any]:
@@ -580,6 +592,8 @@ class _Evidence:
     def __init__(self, arg0: object, arg1: str, arg2: int, arg3: dict[str, Any], /) -> None: ...
 
     def _add(self, arg: Log, /) -> None: ...
+
+    def _add_table(self, arg: _Columns, /) -> bool: ...
 
     def _add_to_run(self, arg0: int, arg1: Log, /) -> None: ...
 
@@ -724,38 +738,50 @@ def _load(path: object | None) -> Any: ...
 def agents() -> dict[str, Any]:
     """The agents of the library: name and summary."""
 
+def _setting_words(arg0: str, arg1: dict[str, Any], /) -> list[str]: ...
+
 def agent_settings(name: str) -> dict[str, Any]:
     """The settings of an agent: name, and its default and meaning as text."""
 
 class Agent:
     """
-    An agent of the library that acts for whoever asks: `act()` chooses, `observe()` is told
-    what came of it. Where rows are reading-first, `observe()` comes first. Learners get the
-    model without its transition. Same seed, same actions; pickled in the middle of a run it
-    goes on to the bit (`episodes` begin anew).
+    An agent of a kind chosen at run time: act() chooses, observe() is told what came of it.
+
+    Where rows are reading-first, `observe()` comes first. Learners get the model without
+    its transition. Same seed, same actions; pickled in the middle of a run it goes on to the
+    bit (`episodes` begin anew).
     """
 
     def __init__(self, name: str, model: object, seed: int = 1, replication: int = 0, **settings: object) -> None: ...
 
     def act(self) -> tuple[Any, ...]:
-        """The next action and the probability with which it was chosen."""
+        """Action and propensity."""
 
     def observe(self, observation: object | None) -> None:
         """What was read: a name, an index, or None where nothing was."""
 
     def probabilities(self) -> Any:
-        """[A]: the probabilities from which `act()` will draw."""
+        """
+        [A].
+        With which probabilities the next action will be drawn. A question: it changes nothing.
+        Where a plan is due it costs as much as that plan.
+        """
 
     @property
     def belief(self) -> Any:
         """
-        [S]: the belief under the dynamics that the agent plays by; None before it
-        has any, and for agents that keep none.
+        [S], or None.
+        The belief under the dynamics that the agent plays by. There is none before it has any, and
+        for agents that keep no belief.
         """
 
     @property
     def episodes(self) -> list[Any]:
-        """What happened at the start of each episode so far, a dict each."""
+        """
+        A dict for each.
+        What happened at the start of one episode of a learning agent, so that a run can be
+        understood afterwards.
+        """
 
     @property
     def model(self) -> Pomdp: ...
@@ -794,7 +820,7 @@ class _LiveAgent:
     @property
     def _notes(self) -> list[str]: ...
 
-def _learn(model: object, players: list[Any], steps: int, runs: int, seed: int, iota: float | None, checkpoints: int, oracle_gap: float | None) -> dict[str, Any]:
+def _learn(model: object, players: list[Any], steps: int, runs: int, seed: int, iota: float | None, checkpoints: int, oracle_gap: float | None, no_cache: bool) -> dict[str, Any]:
     """Runs of players, each (label, name, settings, make); see oas.learn."""
 
 def _as_pomdp(model: object | None) -> Pomdp:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ._checks import no_option
-from ._errors import Error, InvalidArgument
+from ._checks import no_option, typed
+from ._errors import InvalidArgument, messages_say
 from ._rows import is_path
 
 # What the functions here give a verb themselves, or what has no meaning without a terminal.
@@ -30,7 +29,7 @@ def _values(name: str, value: Any) -> list[Any]:
     if isinstance(value, np.generic):
         return [value.item()]
     raise InvalidArgument(
-        f"{name} is {value!r}, a {type(value).__name__}; it must be a number, a text, True or "
+        f"{name} is {value!r}, {typed(value)}; it must be a number, a text, True or "
         "False, or a list of them"
     )
 
@@ -73,7 +72,7 @@ class Files:
             return no_option(str(os.fspath(value)))
         if not hasattr(value, "save"):
             raise InvalidArgument(
-                f"{name} is a {type(value).__name__}; it must be a model, an estimate, a plan, "
+                f"{name} is {typed(value)}; it must be a model, an estimate, a plan, "
                 "a path or the name of a problem"
             )
         path = self.path(f"{name}.json")
@@ -86,14 +85,5 @@ class Files:
 def temporary_files() -> Iterator[Files]:
     with tempfile.TemporaryDirectory(prefix="oas-") as folder:
         files = Files(folder)
-        try:
+        with messages_say(files.names, {folder + os.sep: ""}):
             yield files
-        except Error as error:
-            message = str(error)
-            for path, name in files.names.items():
-                message = message.replace(path, name)
-            message = message.replace(folder + os.sep, "")
-            raise type(error)(_OPTION.sub(lambda m: m[1].replace("-", "_"), message)) from None
-
-
-_OPTION = re.compile(r"(?<![\w/-])--([a-z][a-z-]*)")  # what is a keyword here

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from . import _oas
-from ._checks import no_option
+from ._checks import path as checked_path
+from ._checks import typed
 from ._columns import columns_text, table_columns
-from ._errors import InvalidArgument, ParseError
+from ._errors import InvalidArgument, ParseError, messages_say
 from ._parquet import is_parquet, parquet_tables, write_parquet
 
 # Settings of the reader that a table of finite rows does not need it for.
@@ -39,7 +40,7 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if not (one is None or is_path(one) or isinstance(one, _SIMPLE)):
                 raise InvalidArgument(
-                    f"{name} is {value!r}, a {type(value).__name__}; it must be a number, a text, "
+                    f"{name} is {value!r}, {typed(value)}; it must be a number, a text, "
                     "True or False, or a list of them"
                 )
     return {name.rstrip("_"): value for name, value in settings.items()}
@@ -52,11 +53,10 @@ def is_path(value: Any) -> bool:
 
 def paths_of(source: Any) -> list[str] | None:
     """The paths that a source is made of; None when it is something else."""
-    if is_path(source):
-        return [no_option(os.fspath(source))]
-    if isinstance(source, (list, tuple)) and source and all(is_path(part) for part in source):
-        return [no_option(os.fspath(part)) for part in source]
-    return None
+    several = source if isinstance(source, (list, tuple)) else [source]
+    if not several or not all(is_path(part) for part in several):
+        return None
+    return [checked_path("log", part) for part in several]
 
 
 def _translated(error: ParseError, tables: dict[str, str], names: list[str]) -> Exception:
@@ -97,10 +97,11 @@ def as_files(model: Any, source: Any, settings: dict[str, Any]) -> Iterator[list
             target = os.path.join(folder, "log.csv")
             tables[target] = "the log"
             names = _write_table(model, source, columns, target)
-        try:
-            yield list(tables)
-        except ParseError as error:
-            raise _translated(error, tables, names) from None
+        with messages_say(tables):
+            try:
+                yield list(tables)
+            except ParseError as error:
+                raise _translated(error, tables, names) from None
 
 
 def _write_table(model: Any, source: Any, columns: Any, target: str) -> list[str]:
@@ -111,8 +112,7 @@ def _write_table(model: Any, source: Any, columns: Any, target: str) -> list[str
         else:
             source._save_for(target, model)
         return []
-    vectors = model is None or isinstance(_oas._any_model(model), _oas.ContinuousPomdp)
-    made = table_columns(source, columns, vectors=vectors)
+    made = taken(model, source, {"columns": columns})
     writer = _oas._ColumnWriter(target, model)
     writer.write(made)
     writer.commit()
@@ -180,23 +180,37 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
     """
     complete = settings.pop("_complete", False)
     settings = plain(settings)
-    log = as_log(model, source, settings)
+    source = taken(model, source, settings)
+    log = in_memory(model, source, settings)
+    if isinstance(log, _oas._Columns):
+        log = _oas._log_from_columns(model, log)  # None: they must be sorted
     if log is not None and not (complete and log.model.rows != "action-first"):
-        _require_known(settings)
+        require_known(settings)
         return log
     with as_files(model, source, settings) as paths:
         return _oas._log_from_files(model, paths, settings, complete)
 
 
-def _require_known(settings: Mapping[str, Any]) -> None:
+def require_known(settings: Mapping[str, Any]) -> None:
+    """Raises on a setting that no reader of rows looks at."""
     known = (*LOG_SETTINGS, *TEXT_SETTINGS)
     for name in settings:
         if name not in known:
             raise InvalidArgument(f"there is no setting '{name}'; there are {', '.join(known)}")
 
 
-def as_log(model: Any, source: Any, settings: dict[str, Any]) -> Any:
-    """The source as a Log, where the reader of files is not needed for it; else None."""
+def taken(model: Any, source: Any, settings: dict[str, Any]) -> Any:
+    """Paths and a Log as they are; of a table its columns, which some tables hand out only once."""
+    if isinstance(source, (_oas.Log, _oas._Columns)) or paths_of(source) is not None:
+        return source
+    _require_no_text_settings(settings)
+    vectors = model is None or isinstance(_oas._any_model(model), _oas.ContinuousPomdp)
+    return table_columns(source, settings.pop("columns", None), vectors=vectors)
+
+
+def in_memory(model: Any, source: Any, settings: dict[str, Any]) -> Any:
+    """What was taken() as a Log or columns, where the reader of files is not needed for it; else
+    None."""
     needed = [
         name
         for name, value in settings.items()
@@ -206,13 +220,10 @@ def as_log(model: Any, source: Any, settings: dict[str, Any]) -> Any:
         return None
     if isinstance(source, _oas.Log):
         return None if settings.get("rows") not in (None, "", source.model.rows) else source
-    _require_no_text_settings(settings)
     rows = settings.get("rows") or _oas._any_model(model).rows
     if rows != "action-first" or not isinstance(_oas._any_model(model), _oas.Pomdp):
         return None
-    made = table_columns(source, settings.get("columns"))
-    if any(
-        part == "time" or part.startswith(("observation_", "likelihood_")) for part in made.parts()
-    ):
+    beyond = ("observation_", "likelihood_")
+    if any(part == "time" or part.startswith(beyond) for part in source.parts()):
         return None
-    return _oas._log_from_columns(model, made)
+    return source

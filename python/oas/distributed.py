@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _oas
+from ._checks import text
 from ._cluster import cluster, itself, task
 from ._distributed_rows import Rows, rows_of
 from ._distributed_study import study
@@ -48,6 +49,7 @@ def estimate(
     model = _oas._any_model(model)
     client = cluster(client)
     settings = plain(settings)
+    estimator = text("estimator", estimator)
     found = rows_of(model, rows, settings, client)
     if estimator in _BY_PASSES:
         return _climb(model, found, estimator, settings, client)

@@ -26,7 +26,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from . import _oas
-from ._checks import whole
+from ._checks import typed, whole
 from ._errors import InvalidArgument
 
 __all__ = [
@@ -324,9 +324,7 @@ class BeliefVectorObservation(VectorObservationWrapper):
 def _unwrapped(env: Any, kind: type) -> Any:
     inner = env.unwrapped
     if not isinstance(inner, kind):
-        raise InvalidArgument(
-            f"env is a {type(inner).__name__}; beliefs are kept by a {kind.__name__} only"
-        )
+        raise InvalidArgument(f"env is {typed(inner)}; beliefs are kept by a {kind.__name__} only")
     return inner
 
 
@@ -363,7 +361,7 @@ def from_tabular(env: Any, *, observation: ArrayLike | None = None) -> Any:
     inner = getattr(env, "unwrapped", env)
     table = getattr(inner, "P", None)
     if not isinstance(table, dict):
-        raise InvalidArgument(f"env: a {type(inner).__name__} shows no table P of its transitions")
+        raise InvalidArgument(f"env: {typed(inner)} shows no table P of its transitions")
     states = len(table)
     actions = len(table[0])
     start = _start_of(inner, states)
@@ -399,7 +397,7 @@ def _start_of(env: Any, states: int) -> NDArray[np.float64]:
     if given is None:
         first = getattr(env, "start_state_index", None)
         if first is None:
-            raise InvalidArgument(f"env: a {type(env).__name__} has no initial_state_distrib")
+            raise InvalidArgument(f"env: {typed(env)} has no initial_state_distrib")
         given = np.eye(states)[int(first)]
     start = np.asarray(given, np.float64)
     return np.asarray(start / start.sum())

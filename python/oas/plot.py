@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
+from ._checks import path
 from ._errors import InvalidArgument
 from ._frames import visited_beliefs
 
@@ -294,7 +295,7 @@ def study(folder: Any, axes: Any = None) -> NDArray[Any]:
     Studies of learning show the mean expected regret over time, those of estimation the mean error
     by the length of the log. Returns an array of axes. `oas.study.report` draws more.
     """
-    kind, rows = _study_rows(Path(folder))
+    kind, rows = _study_rows(Path(path("folder", folder)))
     who, along, by = _STUDY_AXES[kind]
     panels = list(dict.fromkeys((row["sweep"], row["size"]) for row in rows))
     if axes is None:

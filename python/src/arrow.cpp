@@ -3,6 +3,7 @@
 // fill, handed over in capsules. Nothing of Arrow itself is needed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -99,11 +100,13 @@ class ChunkReader {
       column.cells = DateCells{column.whole_memory.front(), format_.size() > 4};
     } else if (format_ == "f" || format_ == "g") {
       column.real_memory.push_back(std::move(reals_));
-      column.cells = RealCells{column.real_memory.front()};
+      column.cells = RealCells{Series(std::span<const double>(column.real_memory.front()))};
     } else {
       column.whole_memory.push_back(std::move(whole_));
+      if (std::ranges::none_of(missing_, [](auto m) { return m != 0; })) missing_.clear();
       column.missing_memory.push_back(std::move(missing_));
-      column.cells = WholeCells{column.whole_memory.front(), column.missing_memory.front()};
+      column.cells = WholeCells{Series(std::span<const std::int64_t>(column.whole_memory.front())),
+                                column.missing_memory.front()};
     }
     return column;
   }

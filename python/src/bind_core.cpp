@@ -9,29 +9,37 @@ namespace oas::python {
 
 namespace {
 
-// The classes live in oas/_errors.py, where they can have two parents; they are looked up once.
+// What lives in oas/_errors.py, where classes can have two parents; looked up once.
 struct ErrorClasses {
   PyObject* error;
   PyObject* invalid_argument;
   PyObject* parse_error;
   PyObject* io_error;
+  PyObject* in_python;  // a message as it is to be read there
 };
 
-PyObject* class_named(const nb::module_& errors, const char* name) {
+PyObject* named(const nb::module_& errors, const char* name) {
   return nb::object(errors.attr(name)).release().ptr();  // lives as long as the process
 }
 
 const ErrorClasses& error_classes() {
   static const ErrorClasses classes = [] {
     const nb::module_ errors = nb::module_::import_("oas._errors");
-    return ErrorClasses{class_named(errors, "Error"), class_named(errors, "InvalidArgument"),
-                        class_named(errors, "ParseError"), class_named(errors, "IoError")};
+    return ErrorClasses{named(errors, "Error"), named(errors, "InvalidArgument"),
+                        named(errors, "ParseError"), named(errors, "IoError"),
+                        named(errors, "in_python")};
   }();
   return classes;
 }
 
+void set_error(PyObject* kind, const std::exception& error) {
+  const nb::object text = nb::handle(error_classes().in_python)(error.what());
+  PyErr_SetObject(kind, text.ptr());
+}
+
 void set_parse_error(const ParseError& error) {
-  nb::object value = nb::handle(error_classes().parse_error)(error.what());
+  const nb::object text = nb::handle(error_classes().in_python)(error.what());
+  nb::object value = nb::handle(error_classes().parse_error)(text);
   value.attr("file") = error.file();
   value.attr("line") = error.line();
   value.attr("column") = error.column();
@@ -44,9 +52,9 @@ void translate(const std::exception_ptr& failure, void* /*payload*/) {
   } catch (const ParseError& error) {
     set_parse_error(error);
   } catch (const InvalidArgument& error) {
-    PyErr_SetString(error_classes().invalid_argument, error.what());
+    set_error(error_classes().invalid_argument, error);
   } catch (const IoError& error) {
-    PyErr_SetString(error_classes().io_error, error.what());
+    set_error(error_classes().io_error, error);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "oas/jobs/log_estimation.hpp"
 #include "oas/jobs/log_rewards.hpp"
 #include "settings.hpp"
+#include "table_rows.hpp"
 #include "work.hpp"
 
 namespace oas::python {
@@ -233,21 +234,40 @@ Estimate estimate_files(const AnyModel& model, const std::vector<std::string>& p
   return finished_estimate(loaded, std::move(result));
 }
 
-Estimate estimate_log(const Pomdp& model, const Log& log, const std::string& estimator,
-                      const std::vector<Setting>& settings) {
-  OAS_REQUIRE(log.size() > 0, "the log has no rows");
+// From rows in memory, which `rows(progress)` makes a source of.
+template <class Rows>
+Estimate estimate_memory(const Pomdp& model, const std::string& estimator,
+                         const std::vector<Setting>& settings, const Rows& rows) {
   Estimation how = estimation_from(estimator, model, settings);
   how.estimate.parallelism = threads();
   TransitionEstimate result = run_for({"rows"}, [&](const RowsRead& progress) {
     how.estimate.progress = progress;
     return estimate_from_rows(
-        model,
-        [&](const AnyModel&, const RowsRead& told, const LogOptions&) {
-          return std::make_unique<LoggedRows>(log, told);
-        },
+        model, [&](const AnyModel&, const RowsRead& told, const LogOptions&) { return rows(told); },
         how);
   });
   return finished_estimate(model, std::move(result));
+}
+
+Estimate estimate_log(const Pomdp& model, const Log& log, const std::string& estimator,
+                      const std::vector<Setting>& settings) {
+  OAS_REQUIRE(log.size() > 0, "the log has no rows");
+  return estimate_memory(model, estimator, settings, [&](const RowsRead& told) {
+    return std::make_unique<LoggedRows>(log, told);
+  });
+}
+
+// None where runs are interleaved.
+std::optional<Estimate> estimate_table(const Pomdp& model, const Columns& columns,
+                                       const std::string& estimator,
+                                       const std::vector<Setting>& settings) {
+  OAS_REQUIRE(columns.size() > 0, "the log has no rows");
+  std::optional<std::vector<std::size_t>> runs;
+  run_work({"rows"}, [&](const RowsRead&) { runs = runs_of(columns); });
+  if (!runs) return std::nullopt;
+  return estimate_memory(model, estimator, settings, [&](const RowsRead& told) {
+    return std::make_unique<TableRows>(model, columns, *runs, told);
+  });
 }
 
 nb::dict described(const std::vector<SharedSetting>& settings, const std::string& member) {
@@ -278,6 +298,10 @@ void bind_estimation(nb::module_& m) {
   m.def("_estimate_log", [](nb::handle model, const Log& log, const std::string& estimator,
                             const nb::dict& settings) {
     return estimate_log(finite_model(model), log, estimator, settings_of(settings));
+  });
+  m.def("_estimate_table", [](nb::handle model, const Columns& columns,
+                              const std::string& estimator, const nb::dict& settings) {
+    return estimate_table(finite_model(model), columns, estimator, settings_of(settings));
   });
   m.def("_parse_estimate", parse_estimate_text);
   m.def(

@@ -10,6 +10,7 @@
 #include "oas/core/interruption.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "settings.hpp"
+#include "table_rows.hpp"
 #include "turn.hpp"
 #include "work.hpp"
 
@@ -48,6 +49,18 @@ struct PyEvidence {
           interrupted = true;
           throw;
         }
+      });
+    });
+  }
+  // In a copy that takes its place at the end, so that a fault changes nothing.
+  template <class Work>
+  void change_copy(const Work& work) {
+    run_work({"rows"}, [&](const RowsRead& progress) {
+      turn.take_without_gil([&] {
+        require_whole();
+        Evidence changed = evidence;
+        work(changed, progress);
+        evidence = std::move(changed);
       });
     });
   }
@@ -102,6 +115,24 @@ void require_labels(const PyEvidence& self, const Log& log) {
               ours.brief());
 }
 
+// Adds rows of a table from where they are. False where they have to be made a log before: runs are
+// mixed, the estimator keeps rows anyway, or rows are so few that sums may be larger.
+bool add_table(PyEvidence& self, const Columns& columns) {
+  constexpr std::size_t kMany = 10'000;
+  const auto* const model = std::get_if<Pomdp>(&self.model);
+  const bool sums = self.evidence.info().reading == Reading::once;
+  if (model == nullptr || !sums || columns.size() < kMany) return false;
+  bool in_order = false;
+  self.change_copy([&](Evidence& evidence, const RowsRead& progress) {
+    const std::optional<std::vector<std::size_t>> runs = runs_of(columns);
+    if (!runs) return;
+    in_order = true;
+    TableRows rows(*model, columns, *runs, progress);
+    for (RowBlock block; rows.next(block);) evidence.add(block);
+  });
+  return in_order;
+}
+
 }  // namespace
 
 void bind_evidence(nb::module_& m) {
@@ -120,6 +151,7 @@ void bind_evidence(nb::module_& m) {
              require_labels(self, log);
              self.change([&] { self.evidence.add(log.block.view()); });
            })
+      .def("_add_table", add_table)
       .def("_add_to_run",
            [](PyEvidence& self, std::int64_t run, const Log& log) {
              require_labels(self, log);

@@ -16,6 +16,7 @@
 #include "oas/core/json_text.hpp"
 #include "oas/estimation/transition_error.hpp"
 #include "oas/jobs/learning_runs.hpp"
+#include "oas/jobs/oracle_cache.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/simulation/policies.hpp"
 #include "python_agent.hpp"
@@ -34,6 +35,7 @@ struct Asked {
   std::optional<double> iota;
   int checkpoints = 100;
   std::optional<double> gap;
+  bool no_cache = false;  // plan the oracle anew
 
   void validate() const {
     OAS_REQUIRE(runs >= 1 && runs <= 1'000'000, "runs is {}; it must be between 1 and 1,000,000",
@@ -163,7 +165,8 @@ class Contest {
  private:
   void play_all(const RowsRead& progress) {
     const double gap = asked_.gap.value_or(oracle_gap_for(model_, asked_.steps));
-    oracle_.emplace(model_, RegretOracleOptions{.floor = floor_, .gap = gap}, threads());
+    const OracleCache cache = asked_.no_cache ? OracleCache() : OracleCache::of_user();
+    oracle_.emplace(cache.get(model_, {.floor = floor_, .gap = gap}, threads()));
     const auto tell = [&](const LearningRun&, std::int64_t steps) { progress(steps); };
     named_runs_ = learn_all(model_, *oracle_, named_, tell, threads());
     python_runs_ = learn_all(model_, *oracle_, python_, tell, {1});
@@ -226,15 +229,16 @@ void bind_jobs(nb::module_& m) {
       "_learn",
       [](nb::handle given, const nb::list& players, std::int64_t steps, std::int64_t runs,
          std::uint64_t seed, std::optional<double> iota, int checkpoints,
-         std::optional<double> oracle_gap) {
+         std::optional<double> oracle_gap, bool no_cache) {
         const Pomdp model = finite_model(given);
-        Contest contest(model, {steps, runs, seed, iota, checkpoints, oracle_gap}, players);
+        Contest contest(model, {steps, runs, seed, iota, checkpoints, oracle_gap, no_cache},
+                        players);
         contest.play();
         return contest.result();
       },
       nb::arg("model"), nb::arg("players"), nb::arg("steps"), nb::arg("runs"), nb::arg("seed"),
       nb::arg("iota").none(), nb::arg("checkpoints"), nb::arg("oracle_gap").none(),
-      "Runs of players, each (label, name, settings, make); see oas.learn.");
+      nb::arg("no_cache"), "Runs of players, each (label, name, settings, make); see oas.learn.");
   m.def(
       "_as_pomdp", [](nb::handle model) { return finite_model(model); }, nb::arg("model").none(),
       "The model that a model, an estimate, a path or the name of a problem stands for.");

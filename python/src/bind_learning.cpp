@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "docs.hpp"
 #include "labels.hpp"
 #include "models.hpp"
 #include "oas/core/contracts.hpp"
@@ -216,6 +218,23 @@ class NamedAgent {
   Turn turn_;
 };
 
+// "name=value" of settings as a command line has them, each of them checked.
+std::vector<std::string> setting_words(const std::string& name, const nb::dict& given) {
+  const std::vector<SettingInfo> known = find_agent(name).settings();
+  std::vector<std::string> words;
+  for (const Setting& setting : settings_of(given)) {
+    const auto found = std::ranges::find(known, setting.name, &SettingInfo::name);
+    OAS_REQUIRE(found != known.end(), "{} has no setting '{}'; oas.agent_settings('{}') lists them",
+                name, setting.name, name);
+    const bool one_word = setting.value.find_first_of(" \t\n\v\f\r") == std::string::npos;
+    OAS_REQUIRE(one_word && (!found->accepts || found->accepts(setting.value)),
+                "{}: {} is '{}'; it must be {}", name, setting.name, setting.value,
+                found->expected);
+    words.push_back(setting.name + "=" + setting.value);
+  }
+  return words;
+}
+
 void define_agents(nb::module_& m) {
   m.def(
       "agents",
@@ -228,6 +247,7 @@ void define_agents(nb::module_& m) {
         return all;
       },
       "The agents of the library: name and summary.");
+  m.def("_setting_words", setting_words);
   m.def(
       "agent_settings",
       [](const std::string& name) {
@@ -244,12 +264,16 @@ void define_agents(nb::module_& m) {
 
 void bind_learning(nb::module_& m) {
   define_agents(m);
-  nb::class_<NamedAgent>(
-      m, "Agent",
-      "An agent of the library that acts for whoever asks: `act()` chooses, `observe()` is told\n"
-      "what came of it. Where rows are reading-first, `observe()` comes first. Learners get the\n"
-      "model without its transition. Same seed, same actions; pickled in the middle of a run it\n"
-      "goes on to the bit (`episodes` begin anew).")
+  // What Python makes of it stands before what both languages say.
+  static const std::string probabilities = std::string("[A].\n") + docs::AnyAgent::probabilities;
+  static const std::string belief = std::string("[S], or None.\n") + docs::AnyAgent::belief;
+  static const std::string episodes = std::string("A dict for each.\n") + docs::Episode::self;
+  static const std::string about =
+      std::string(docs::AnyAgent::self) +
+      "\n\nWhere rows are reading-first, `observe()` comes first. Learners get the model without\n"
+      "its transition. Same seed, same actions; pickled in the middle of a run it goes on to the\n"
+      "bit (`episodes` begin anew).";
+  nb::class_<NamedAgent>(m, "Agent", about.c_str())
       .def(
           "__init__",
           [](NamedAgent* self, nb::handle name, nb::handle model, nb::handle seed,
@@ -264,16 +288,12 @@ void bind_learning(nb::module_& m) {
           nb::arg("replication").none() = 0, nb::arg("settings"),
           nb::sig("def __init__(self, name: str, model: object, seed: int = 1, "
                   "replication: int = 0, **settings: object) -> None"))
-      .def("act", &NamedAgent::act, "The next action and the probability with which it was chosen.")
+      .def("act", &NamedAgent::act, docs::AnyAgent::act)
       .def("observe", &NamedAgent::observe, nb::arg("observation").none(),
            "What was read: a name, an index, or None where nothing was.")
-      .def("probabilities", &NamedAgent::probabilities,
-           "[A]: the probabilities from which `act()` will draw.")
-      .def_prop_ro("belief", &NamedAgent::belief,
-                   "[S]: the belief under the dynamics that the agent plays by; None before it\n"
-                   "has any, and for agents that keep none.")
-      .def_prop_ro("episodes", &NamedAgent::episodes,
-                   "What happened at the start of each episode so far, a dict each.")
+      .def("probabilities", &NamedAgent::probabilities, probabilities.c_str())
+      .def_prop_ro("belief", &NamedAgent::belief, belief.c_str())
+      .def_prop_ro("episodes", &NamedAgent::episodes, episodes.c_str())
       .def_prop_ro("model", &NamedAgent::model, nb::rv_policy::copy)
       .def_prop_ro("name", [](const NamedAgent& self) { return self.making().name; })
       .def_prop_ro("seed", [](const NamedAgent& self) { return self.making().seed; })

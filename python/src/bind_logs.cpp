@@ -9,18 +9,20 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "docs.hpp"
 #include "log.hpp"
 #include "models.hpp"
 #include "oas/core/contracts.hpp"
 #include "settings.hpp"
+#include "table_rows.hpp"
 #include "work.hpp"
 
 namespace oas::python {
 
 namespace {
 
-using Whole = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Real = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Array = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+using Dates = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Column named(const std::string& part, const std::string& name, Cells cells, nb::object owner) {
@@ -35,6 +37,18 @@ Column named(const std::string& part, const std::string& name, Cells cells, nb::
 template <class Array>
 auto span_of(const Array& array) {
   return std::span(array.data(), array.size());
+}
+
+// The numbers of an array where they are, whatever their type.
+template <class... Numbers>
+void look_at(const Array& array, SeriesOf<Numbers...>& series) {
+  const auto found = [&]<class Number>(const Number* first) {
+    if (array.dtype() != nb::dtype<Number>()) return false;
+    series = Series<Number>{first, array.size(), array.stride(0)};
+    return true;
+  };
+  const bool known = (found(static_cast<const Numbers*>(array.data())) || ...);
+  OAS_REQUIRE(known, "an array of another type came through");
 }
 
 // Objects as texts: None, NaN and whatever says that it is missing (pandas.NA) are.
@@ -87,7 +101,7 @@ Column objects_of(const std::string& part, const std::string& name, const nb::li
   std::vector<double> values;
   if (part != "run" && numbers_of(cells, is_missing, values)) {
     column.real_memory.push_back(std::move(values));
-    column.cells = RealCells{column.real_memory.front()};
+    column.cells = RealCells{Series(std::span<const double>(column.real_memory.front()))};
   } else {
     column.cells = texts_of(name, cells, is_missing);
   }
@@ -107,7 +121,8 @@ void bind_columns(nb::module_& m) {
           "add_whole",
           [](Columns& self, const std::string& part, const std::string& name, nb::object values,
              nb::object missing) {
-            WholeCells cells{span_of(nb::cast<Whole>(values)), {}};
+            WholeCells cells;
+            look_at(nb::cast<Array>(values), cells.values);
             if (!missing.is_none()) cells.missing = span_of(nb::cast<Mask>(missing));
             Column column = named(part, name, cells, values);
             column.owners.push_back(missing);
@@ -116,13 +131,15 @@ void bind_columns(nb::module_& m) {
           nb::arg("part"), nb::arg("name"), nb::arg("values"), nb::arg("missing").none())
       .def("add_real",
            [](Columns& self, const std::string& part, const std::string& name, nb::object values) {
-             self.add(named(part, name, RealCells{span_of(nb::cast<Real>(values))}, values));
+             RealCells cells;
+             look_at(nb::cast<Array>(values), cells.values);
+             self.add(named(part, name, cells, values));
            })
       .def(
           "add_dates",
           [](Columns& self, const std::string& part, const std::string& name, nb::object values,
              bool zoned) {
-            self.add(named(part, name, DateCells{span_of(nb::cast<Whole>(values)), zoned}, values));
+            self.add(named(part, name, DateCells{span_of(nb::cast<Dates>(values)), zoned}, values));
           })
       .def(
           "add_objects",
@@ -136,6 +153,11 @@ void bind_columns(nb::module_& m) {
                columns[i].part = parts[i];
                self.add(std::move(columns[i]));
              }
+           })
+      .def("has_fractions",
+           [](const Columns& self, const std::string& part) {
+             const Column* const column = self.find(part);
+             return column != nullptr && column->has_fractions();
            })
       .def("parts", [](const Columns& self) { return listed(self, &Column::part); })
       .def("names", [](const Columns& self) { return listed(self, &Column::name); })
@@ -209,6 +231,7 @@ std::string brief(const Log& log) {
 }
 
 void define_columns(nb::class_<Log>& log) {
+  static const std::string times = std::string("[row], or None.\n") + docs::LogBlock::times;
   log.def_prop_ro(
          "actions",
          [](nb::handle self) {
@@ -247,7 +270,7 @@ void define_columns(nb::class_<Log>& log) {
       .def_prop_ro("times", real_column([](const Log& l) -> const std::vector<double>& {
                      return l.block.times;
                    }),
-                   "[row], dates in seconds since 1970, or None.");
+                   times.c_str());
 }
 
 }  // namespace
@@ -255,10 +278,12 @@ void define_columns(nb::class_<Log>& log) {
 void bind_logs(nb::module_& m) {
   bind_columns(m);
   m.def("_arrow_names", arrow_names);
-  auto log = nb::class_<Log>(
-      m, "Log",
-      "Rows of a log in memory, run after run: one per step, labels as indices. `oas.read_log`\n"
-      "makes one of tables and files, `oas.simulate` of a model.");
+  static const std::string about =
+      std::string(docs::Trajectory::self) +
+      "\n\nOf one run after the other, in memory; labels are indices, and a column that is empty "
+      "is\n"
+      "None. `oas.read_log` makes one of tables and files, `oas.simulate` of a model.";
+  auto log = nb::class_<Log>(m, "Log", about.c_str());
   define_columns(log);
   log.def_prop_ro(
          "runs", [](const Log& self) { return owned(self.run_of_rows()); },

@@ -17,6 +17,7 @@
 #include "oas/model/convert_timing.hpp"
 #include "oas/model/model_json.hpp"
 #include "settings.hpp"
+#include "typed.hpp"
 
 namespace oas::python {
 
@@ -65,8 +66,8 @@ Labels labels_of(nb::handle given, std::size_t size, const char* kind) {
   }
   const bool names_in_order = PySequence_Check(given.ptr()) != 0 && PyBytes_Check(given.ptr()) == 0;
   OAS_REQUIRE(!nb::isinstance<nb::str>(given) && names_in_order && !nb::isinstance<nb::dict>(given),
-              "{}s is {}, a {}; it must be a list of names", kind, nb::repr(given).c_str(),
-              nb::type_name(given.type()).c_str());
+              "{}s is {}, {}; it must be a list of names", kind, nb::repr(given).c_str(),
+              typed(given));
   Names names;
   for (nb::handle name : listed(given, kind)) {
     OAS_REQUIRE(nb::isinstance<nb::str>(name), "{}s[{}] is {}; a name must be a str", kind,

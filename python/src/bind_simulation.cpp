@@ -10,6 +10,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/jobs/log_simulation.hpp"
 #include "oas/planning/plan.hpp"
+#include "typed.hpp"
 #include "work.hpp"
 
 namespace oas::python {
@@ -55,8 +56,7 @@ std::variant<PolicyOptions, PlanPlayer> player_of(nb::handle policy, nb::handle 
     return player;
   }
   OAS_REQUIRE(nb::isinstance<nb::str>(policy),
-              "policy is a {}; it must be a name, a plan or the path of one",
-              nb::type_name(policy.type()).c_str());
+              "policy is {}; it must be a name, a plan or the path of one", typed(policy));
   PolicyOptions options;
   options.name = nb::cast<std::string>(policy);
   options.min_action_probability = iota;

@@ -14,13 +14,13 @@
 #include "command.hpp"
 #include "guests.hpp"
 #include "models.hpp"
-#include "oas/core/bytes.hpp"
 #include "oas/core/interruption.hpp"
 #include "oas/core/version.hpp"
 #include "oas/study/kinds.hpp"
 #include "oas/study/report.hpp"
 #include "oas/study/result_store.hpp"
 #include "oas/study/run_study.hpp"
+#include "oas/study/unit_bytes.hpp"
 #include "work.hpp"
 
 namespace oas::python {
@@ -28,55 +28,6 @@ namespace oas::python {
 namespace {
 
 nb::bytes bytes_of(const std::string& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
-
-std::string saved(const UnitResult& result) {
-  ByteWriter out;
-  out.put(result.number);
-  out.put(result.failed);
-  out.put_text(result.message);
-  out.put(result.seconds);
-  out.put(static_cast<std::int64_t>(result.rows.size()));
-  for (const ResultRow& row : result.rows) {
-    out.put(static_cast<std::int64_t>(row.size()));
-    for (const Cell& cell : row) {
-      out.put(static_cast<std::int64_t>(cell.index()));
-      if (const auto* whole = std::get_if<std::int64_t>(&cell)) out.put(*whole);
-      if (const auto* number = std::get_if<double>(&cell)) out.put(*number);
-      if (const auto* text = std::get_if<std::string>(&cell)) out.put_text(*text);
-    }
-  }
-  return out.take();
-}
-
-Cell loaded_cell(ByteReader& in) {
-  switch (in.get_integer(0, 3)) {
-    case 0:
-      return std::monostate{};
-    case 1:
-      return in.get<std::int64_t>();
-    case 2:
-      return in.get<double>();
-    default:
-      return in.get_text();
-  }
-}
-
-UnitResult loaded_unit(std::string_view bytes) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  ByteReader in(bytes);
-  UnitResult result;
-  result.number = in.get<std::int64_t>();
-  result.failed = in.get<bool>();
-  result.message = in.get_text();
-  result.seconds = in.get<double>();
-  for (std::int64_t rows = in.get_integer(0, kMost); rows > 0; --rows) {
-    ResultRow& row = result.rows.emplace_back();
-    for (std::int64_t cells = in.get_integer(0, kMost); cells > 0; --cells) {
-      row.push_back(loaded_cell(in));
-    }
-  }
-  return result;
-}
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -102,6 +53,7 @@ std::string run_unit(const Study& study, std::int64_t number, const GuestEstimat
   TaskContext context;
   context.shared = values_of(study.hash());
   context.guests = guests;
+  context.oracles = OracleCache::of_user();
   UnitResult result;
   result.number = number;
   const double start = clock_seconds();
@@ -114,7 +66,7 @@ std::string run_unit(const Study& study, std::int64_t number, const GuestEstimat
     result.message = error.what();
   }
   result.seconds = clock_seconds() - start;
-  return saved(result);
+  return unit_bytes(result);
 }
 
 // The results of a study whose units others run.
@@ -135,6 +87,7 @@ class StudyFarm {
   StudyRun run(const GuestEstimators& guests, int part, int parts) {
     StudyRunOptions options;
     options.guests = guests;
+    options.oracles = OracleCache::of_user();
     options.parallelism = threads();
     if (parts > 1) options.units = units_of_part(study(), part, parts);
     return run_for({"tasks", study().num_units()}, [&](const RowsRead& progress) {
@@ -164,7 +117,7 @@ class StudyFarm {
 
   // Stores a unit, and the session of which it is; returns why it failed, else nothing.
   std::string record(std::string_view bytes, const std::string& machine, int threads) {
-    const UnitResult result = loaded_unit(bytes);
+    const UnitResult result = unit_of_bytes(bytes);
     store().record(result);
     session_.machine = machine;
     session_.threads = threads;
@@ -198,9 +151,11 @@ void bind_farm(nb::module_& m) {
   m.def("_study_unit", [](const std::string& text, const std::string& file, bool quick,
                           std::int64_t number, const nb::dict& functions) {
     const Study study = parse_study(text, file, quick);
-    const GuestEstimators guests = guests_of(functions);
-    return bytes_of(
-        run_for({"units"}, [&](const RowsRead&) { return run_unit(study, number, guests); }));
+    const Guests guests(functions);
+    return bytes_of(guests.called_by([&] {
+      return run_for({"units"},
+                     [&](const RowsRead&) { return run_unit(study, number, guests.functions()); });
+    }));
   });
   nb::class_<StudyFarm>(m, "_StudyFarm")
       .def(nb::init<const std::string&, bool, const std::string&>())
@@ -210,7 +165,9 @@ void bind_farm(nb::module_& m) {
       .def_prop_ro("_guests", [](const StudyFarm& self) { return guest_names(self.study()); })
       .def("_run",
            [](StudyFarm& self, const nb::dict& functions, int part, int parts) {
-             const StudyRun run = self.run(guests_of(functions), part, parts);
+             const Guests guests(functions);
+             const StudyRun run =
+                 guests.called_by([&] { return self.run(guests.functions(), part, parts); });
              return nb::make_tuple(run.finished, run.skipped, run.failed, run.remaining,
                                    run.first_failure);
            })

@@ -19,33 +19,40 @@ std::int32_t WordList::code(std::string_view word) {
   return code;
 }
 
+std::int64_t WholeCells::operator[](std::size_t row) const {
+  return std::visit([&](const auto& of) { return static_cast<std::int64_t>(of[row]); }, values);
+}
+
+double RealCells::operator[](std::size_t row) const {
+  return std::visit([&](const auto& of) { return static_cast<double>(of[row]); }, values);
+}
+
+namespace {
+
+template <class... Numbers>
+std::size_t count_of(const SeriesOf<Numbers...>& values) {
+  return std::visit([](const auto& series) { return series.size(); }, values);
+}
+
+}  // namespace
+
 std::size_t Column::size() const {
   struct {
-    std::size_t operator()(const WholeCells& cells) const { return cells.values.size(); }
-    std::size_t operator()(const RealCells& cells) const { return cells.values.size(); }
+    std::size_t operator()(const WholeCells& cells) const { return count_of(cells.values); }
+    std::size_t operator()(const RealCells& cells) const { return count_of(cells.values); }
     std::size_t operator()(const TextCells& cells) const { return cells.codes.size(); }
     std::size_t operator()(const DateCells& cells) const { return cells.nanoseconds.size(); }
   } counted;
   return std::visit(counted, cells);
 }
 
-bool Column::has_gaps() const {
-  struct {
-    bool operator()(const WholeCells& c) const {
-      return std::any_of(c.missing.begin(), c.missing.end(), [](auto m) { return m != 0; });
-    }
-    bool operator()(const RealCells& c) const {
-      return std::any_of(c.values.begin(), c.values.end(), [](double v) { return std::isnan(v); });
-    }
-    bool operator()(const TextCells& c) const {
-      return std::any_of(c.codes.begin(), c.codes.end(), [](auto code) { return code < 0; });
-    }
-    bool operator()(const DateCells& c) const {
-      return std::find(c.nanoseconds.begin(), c.nanoseconds.end(), DateCells::kMissing) !=
-             c.nanoseconds.end();
-    }
-  } gaps;
-  return std::visit(gaps, cells);
+bool Column::has_fractions() const {
+  const auto* const real = std::get_if<RealCells>(&cells);
+  for (std::size_t row = 0; real != nullptr && row < size(); ++row) {
+    const double value = (*real)[row];
+    if (std::isfinite(value) && value != std::floor(value)) return true;
+  }
+  return false;
 }
 
 void Columns::add(Column column) {
@@ -98,11 +105,11 @@ std::string number_text(double value) {
 
 std::string cell_text(const Column& column, std::size_t row) {
   if (const auto* const whole = std::get_if<WholeCells>(&column.cells)) {
-    if (!whole->missing.empty() && whole->missing[row] != 0) return {};
-    return fmt::format("{}", whole->values[row]);
+    if (whole->is_missing(row)) return {};
+    return fmt::format("{}", (*whole)[row]);
   }
   if (const auto* const real = std::get_if<RealCells>(&column.cells)) {
-    return number_text(real->values[row]);
+    return number_text((*real)[row]);
   }
   if (const auto* const text = std::get_if<TextCells>(&column.cells)) {
     const std::int32_t code = text->codes[row];
@@ -140,14 +147,14 @@ double number_in(const TextCells& cells, const Column& column, std::size_t row) 
 }  // namespace
 
 double real_cell(const Column& column, std::size_t row) {
-  if (const auto* const real = std::get_if<RealCells>(&column.cells)) return real->values[row];
+  if (const auto* const real = std::get_if<RealCells>(&column.cells)) return (*real)[row];
   if (const auto* const text = std::get_if<TextCells>(&column.cells)) {
     return number_in(*text, column, row);
   }
   const auto* const whole = std::get_if<WholeCells>(&column.cells);
   if (whole == nullptr) fail_cell(column, row, "is no number");
-  if (!whole->missing.empty() && whole->missing[row] != 0) return std::nan("");
-  return static_cast<double>(whole->values[row]);
+  if (whole->is_missing(row)) return std::nan("");
+  return static_cast<double>((*whole)[row]);
 }
 
 }  // namespace oas::python

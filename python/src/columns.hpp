@@ -17,14 +17,43 @@ namespace oas::python {
 
 namespace nb = nanobind;
 
-/// Whole numbers; `missing` is empty or has a byte for every row.
+/// Numbers of one type at equal distances, where somebody keeps them.
+template <class Number>
+struct Series {
+  const Number* first = nullptr;
+  std::size_t count = 0;
+  std::ptrdiff_t step = 1;  ///< from one to the next
+
+  Series() = default;
+  Series(const Number* first_one, std::size_t size, std::ptrdiff_t distance)
+      : first(first_one), count(size), step(distance) {}
+  explicit Series(std::span<const Number> values) : first(values.data()), count(values.size()) {}
+
+  [[nodiscard]] std::size_t size() const { return count; }
+  [[nodiscard]] Number operator[](std::size_t i) const {
+    return first[static_cast<std::ptrdiff_t>(i) * step];
+  }
+};
+template <class... Numbers>
+using SeriesOf = std::variant<Series<Numbers>...>;
+
+/// Whole numbers below 2^63; `missing` is empty or has a byte for every row.
 struct WholeCells {
-  std::span<const std::int64_t> values;
+  SeriesOf<std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t, std::uint32_t,
+           std::uint16_t, std::uint8_t>
+      values;
   std::span<const std::uint8_t> missing;
+
+  [[nodiscard]] std::int64_t operator[](std::size_t row) const;
+  [[nodiscard]] bool is_missing(std::size_t row) const {
+    return !missing.empty() && missing[row] != 0;
+  }
 };
 /// Real numbers, NaN where one is missing.
 struct RealCells {
-  std::span<const double> values;
+  SeriesOf<double, float> values;
+
+  [[nodiscard]] double operator[](std::size_t row) const;
 };
 /// Texts: codes into `words`, -1 where one is missing.
 struct TextCells {
@@ -67,8 +96,8 @@ struct Column {
   std::vector<nb::object> owners;
 
   [[nodiscard]] std::size_t size() const;
-  /// Whether some cell is missing.
-  [[nodiscard]] bool has_gaps() const;
+  /// Whether there are real numbers among its cells that are no whole ones.
+  [[nodiscard]] bool has_fractions() const;
 };
 
 /// Columns of equal length.

@@ -13,11 +13,12 @@ namespace oas::python {
 
 namespace {
 
-// A function that may be let go by a thread without the GIL.
-std::shared_ptr<const nb::object> held(nb::handle function) {
-  return {new nb::object(nb::borrow(function)), [](const nb::object* object) {
+// Something of Python that may be let go by a thread without the GIL.
+template <class Thing>
+std::shared_ptr<Thing> held(Thing* thing) {
+  return {thing, [](const Thing* kept) {
             const nb::gil_scoped_acquire acquired;
-            delete object;  // NOLINT: the deleter of a shared pointer
+            delete kept;  // NOLINT: the deleter of a shared pointer
           }};
 }
 
@@ -44,24 +45,31 @@ TransitionModel answer(const std::string& name, const nb::object& function, cons
 
 }  // namespace
 
-GuestEstimators guests_of(const nb::dict& functions) {
+Guests::Guests(const nb::dict& functions) : ended_(held(new AgentFailure)) {  // NOLINT: held
   const auto turn = std::make_shared<std::mutex>();
-  GuestEstimators guests;
-  for (const auto [key, function] : functions) {
+  for (const auto [key, given] : functions) {
     const auto name = nb::cast<std::string>(key);
-    guests[name] = [=, function = held(function)](const Pomdp& model, const Trajectory& rows) {
+    const auto function = held(new nb::object(nb::borrow(given)));  // NOLINT: held
+    functions_[name] = [=, ended = ended_](const Pomdp& model, const Trajectory& rows) {
       const std::lock_guard alone(*turn);
       const nb::gil_scoped_acquire acquired;
       try {
         return answer(name, *function, model, rows);
       } catch (const nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) ended->keep(name, error);
         throw std::runtime_error(fmt::format("{} raised {}: {}", name,
                                              nb::type_name(error.type()).c_str(),
                                              nb::str(error.value()).c_str()));
       }
     };
   }
-  return guests;
+}
+
+void Guests::raise_if_kept() const {
+  if (!ended_->happened()) return;
+  const nb::object raised = nb::borrow(ended_->told()[1]);
+  PyErr_SetObject(raised.type().ptr(), raised.ptr());
+  throw nb::python_error();
 }
 
 }  // namespace oas::python

@@ -7,6 +7,7 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/model/label_lookup.hpp"
+#include "typed.hpp"
 
 namespace oas::python {
 
@@ -30,8 +31,8 @@ int element_of(nb::handle value, const Labels& labels, const char* kind, const s
     return element_named(nb::cast<std::string>(value), labels, kind, whose);
   }
   const auto index = index_of(value);
-  OAS_REQUIRE(index.has_value(), "{} is {}, a {}; it must be a name or an index", whose,
-              nb::repr(value).c_str(), nb::type_name(value.type()).c_str());
+  OAS_REQUIRE(index.has_value(), "{} is {}, {}; it must be a name or an index", whose,
+              nb::repr(value).c_str(), typed(value));
   OAS_REQUIRE(*index >= 0 && *index < labels.size(), "{} is {}; there are {} {}s", whose,
               nb::repr(value).c_str(), labels.size(), kind);
   return static_cast<int>(*index);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_set>
 
 #include "models.hpp"
 #include "oas/core/bytes.hpp"
@@ -13,7 +11,6 @@
 #include "oas/logs/byte_sink.hpp"
 #include "oas/logs/log_files.hpp"
 #include "oas/logs/log_writer.hpp"
-#include "oas/model/label_lookup.hpp"
 
 namespace oas::python {
 
@@ -160,174 +157,6 @@ void LoggedRows::fail(std::size_t row, const std::string& message) const {
 
 void LoggedRows::fail_at(std::int64_t index, const std::string& message) {
   fail(static_cast<std::size_t>(index), message);
-}
-
-namespace {
-
-// The codes of a column of labels, -1 where a cell is missing.
-class LabelColumn {
- public:
-  LabelColumn(const Column& column, const Labels& labels, const char* what)
-      : column_(column), labels_(labels), what_(what) {}
-
-  template <class Index>
-  [[nodiscard]] std::vector<Index> read() const {
-    std::vector<Index> codes(column_.size());
-    if (const auto* const whole = std::get_if<WholeCells>(&column_.cells)) {
-      read_whole(*whole, codes);
-    } else if (const auto* const real = std::get_if<RealCells>(&column_.cells)) {
-      read_real(*real, codes);
-    } else if (const auto* const text = std::get_if<TextCells>(&column_.cells)) {
-      read_text(*text, codes);
-    } else {
-      throw InvalidArgument(fmt::format("column '{}' holds dates, not {}s", column_.name, what_));
-    }
-    return codes;
-  }
-
- private:
-  [[noreturn]] void fail(std::size_t row, const std::string& value) const {
-    throw InvalidArgument(fmt::format("column '{}', row {}: there is no {} {}; there are {}",
-                                      column_.name, row, what_, value, known()));
-  }
-  [[nodiscard]] std::string known() const {
-    return labels_.has_names() ? listed(labels_) : fmt::format("0 to {}", labels_.size() - 1);
-  }
-
-  template <class Index>
-  void read_whole(const WholeCells& cells, std::vector<Index>& codes) const {
-    const auto size = static_cast<std::uint64_t>(labels_.size());
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-      const std::int64_t value = cells.values[i];
-      if (static_cast<std::uint64_t>(value) < size) {
-        codes[i] = Index{static_cast<std::int32_t>(value)};
-        if (cells.missing.empty() || cells.missing[i] == 0) continue;
-      }
-      if (!cells.missing.empty() && cells.missing[i] != 0) {
-        codes[i] = Index{-1};
-      } else if (value == -1) {  // as in the logs that oas hands out
-        codes[i] = Index{-1};
-      } else {
-        fail(i, fmt::format("{}", value));
-      }
-    }
-  }
-
-  template <class Index>
-  void read_real(const RealCells& cells, std::vector<Index>& codes) const {
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-      const double value = cells.values[i];
-      if (std::isnan(value) || value == -1.0) {
-        codes[i] = Index{-1};
-        continue;
-      }
-      if (!(value >= 0.0 && value < labels_.size()) || value != std::floor(value)) {
-        fail(i, fmt::format("{}", value));
-      }
-      codes[i] = Index{static_cast<std::int32_t>(value)};
-    }
-  }
-
-  template <class Index>
-  void read_text(const TextCells& cells, std::vector<Index>& codes) const {
-    std::vector<std::int32_t> of_word(cells.words.size(), -2);  // -2: not looked up yet
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-      const std::int32_t word = cells.codes[i];
-      if (word < 0) {
-        codes[i] = Index{-1};
-        continue;
-      }
-      std::int32_t& code = of_word[static_cast<std::size_t>(word)];
-      if (code == -2) code = lookup(cells.words[static_cast<std::size_t>(word)], i);
-      codes[i] = Index{code};
-    }
-  }
-
-  [[nodiscard]] std::int32_t lookup(const std::string& word, std::size_t row) const {
-    if (word.empty()) return -1;
-    try {
-      return element_named(word, labels_, what_);
-    } catch (const InvalidArgument&) {
-      fail(row, fmt::format("'{}'", word));
-    }
-  }
-
-  const Column& column_;
-  const Labels& labels_;
-  const char* what_;
-};
-
-std::vector<double> propensities(const Column& column) {
-  std::vector<double> values(column.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = real_cell(column, i);
-    if (!(values[i] > 0.0 && values[i] <= 1.0)) fail_cell(column, i, "is not in (0, 1]");
-  }
-  return values;
-}
-
-std::vector<double> rewards(const Column& column) {
-  std::vector<double> values(column.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = real_cell(column, i);
-    if (std::isinf(values[i])) fail_cell(column, i, "is no finite number");  // NaN: not known
-  }
-  return values;
-}
-
-// Where runs start and what they are called; false where one comes back.
-bool read_runs(const Column& column, LogBlock& block) {
-  std::unordered_set<std::string> seen;
-  std::string last;
-  for (std::size_t i = 0; i < column.size(); ++i) {
-    if (i > 0) {  // the same cell again is the usual case
-      if (const auto* const whole = std::get_if<WholeCells>(&column.cells)) {
-        if (whole->values[i] == whole->values[i - 1] && whole->missing.empty()) continue;
-      } else if (const auto* const text = std::get_if<TextCells>(&column.cells)) {
-        if (text->codes[i] == text->codes[i - 1]) continue;
-      }
-    }
-    std::string name = cell_text(column, i);
-    if (name.empty()) fail_cell(column, i, "is no name of a run");
-    if (i > 0 && name == last) continue;
-    if (!seen.insert(name).second) return false;
-    block.run_starts.push_back(i);
-    block.run_names.push_back(name);
-    last = std::move(name);
-  }
-  return true;
-}
-
-void require_all_actions(const Column& column, const std::vector<Action>& actions) {
-  for (std::size_t i = 0; i < actions.size(); ++i) {
-    if (actions[i] < 0) fail_cell(column, i, "is no action; only observations may be missing");
-  }
-}
-
-}  // namespace
-
-bool read_columns(const Columns& columns, Log& log) {
-  const Pomdp& model = std::get<Pomdp>(*log.model);
-  Trajectory& rows = log.block.rows;
-  const Column& action = *columns.find("action");
-  const Column& observation = *columns.find("observation");
-  if (const Column* const run = columns.find("run")) {
-    if (!read_runs(*run, log.block)) return false;
-  } else if (columns.size() > 0) {
-    log.block.run_starts.push_back(0);
-  }
-  rows.actions = LabelColumn(action, model.actions(), "action").read<Action>();
-  require_all_actions(action, rows.actions);
-  rows.observations =
-      LabelColumn(observation, model.observations(), "observation").read<Observation>();
-  if (const Column* const column = columns.find("propensity")) {
-    rows.propensities = propensities(*column);
-  }
-  if (const Column* const column = columns.find("reward")) rows.rewards = rewards(*column);
-  if (const Column* const column = columns.find("state")) {
-    rows.states = LabelColumn(*column, model.states(), "state").read<State>();
-  }
-  return true;
 }
 
 struct ColumnWriter::Impl {

@@ -60,11 +60,6 @@ class LoggedRows final : public RowSource {
   bool read_ = false;
 };
 
-/// The columns action, observation, propensity, reward, state and run as a log of a finite model
-/// whose rows are action-first. False where runs are interleaved, so that the reader of files has
-/// to sort them. Throws InvalidArgument naming column, row and value.
-[[nodiscard]] bool read_columns(const Columns& columns, Log& log);
-
 /// Writes columns as a log file whose columns have the names of the parts. Without a model nothing
 /// is said about the timing, and whole numbers are indices.
 class ColumnWriter {

@@ -13,6 +13,7 @@
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/model_json.hpp"
 #include "oas/problems/named.hpp"
+#include "typed.hpp"
 
 namespace oas::python {
 
@@ -60,8 +61,8 @@ bool is_path(nb::handle value) {
 }  // namespace
 
 std::string path_of(nb::handle value) {
-  OAS_REQUIRE(is_path(value), "path is {}, a {}; it must be a text or an os.PathLike",
-              nb::repr(value).c_str(), nb::type_name(value.type()).c_str());
+  OAS_REQUIRE(is_path(value), "path is {}, {}; it must be a text or an os.PathLike",
+              nb::repr(value).c_str(), typed(value));
   const nb::object path = nb::module_::import_("os").attr("fspath")(value);
   OAS_REQUIRE(nb::isinstance<nb::str>(path), "a path of bytes is not supported: {}",
               nb::repr(value).c_str());
@@ -91,9 +92,9 @@ AnyModel any_model(nb::handle value) {
   if (nb::isinstance<ContinuousPomdp>(value)) return nb::cast<const ContinuousPomdp&>(value);
   if (nb::isinstance<Estimate>(value)) return nb::cast<const Estimate&>(value).estimated();
   OAS_REQUIRE(is_path(value),
-              "model is a {}; it must be an oas.Pomdp, an oas.ContinuousPomdp, an oas.Estimate, a "
+              "model is {}; it must be an oas.Pomdp, an oas.ContinuousPomdp, an oas.Estimate, a "
               "path or the name of a problem",
-              nb::type_name(value.type()).c_str());
+              typed(value));
   return named_model(value);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
+#include "typed.hpp"
 
 namespace oas::python {
 
@@ -34,16 +35,16 @@ std::vector<Setting> settings_of(nb::handle keywords) {
 }
 
 std::string text_of(nb::handle value, const std::string& what) {
-  OAS_REQUIRE(nb::isinstance<nb::str>(value), "{} is {}, a {}; it must be a text", what,
-              nb::repr(value).c_str(), nb::type_name(value.type()).c_str());
+  OAS_REQUIRE(nb::isinstance<nb::str>(value), "{} is {}, {}; it must be a text", what,
+              nb::repr(value).c_str(), typed(value));
   return nb::cast<std::string>(value);
 }
 
 double number_of(nb::handle value, const std::string& what) {
   double number = 0.0;
   const bool fine = !nb::isinstance<nb::bool_>(value) && nb::try_cast(value, number);
-  OAS_REQUIRE(fine, "{} is {}, a {}; it must be a number", what, nb::repr(value).c_str(),
-              nb::type_name(value.type()).c_str());
+  OAS_REQUIRE(fine, "{} is {}, {}; it must be a number", what, nb::repr(value).c_str(),
+              typed(value));
   return number;
 }
 
@@ -73,8 +74,8 @@ nb::object Keywords::operator[](const char* name) const {
 
 std::uint64_t seed_of(nb::handle value) {
   const bool whole = !nb::isinstance<nb::bool_>(value) && PyIndex_Check(value.ptr()) != 0;
-  OAS_REQUIRE(whole, "seed is {}, a {}; it must be a whole number", nb::repr(value).c_str(),
-              nb::type_name(value.type()).c_str());
+  OAS_REQUIRE(whole, "seed is {}, {}; it must be a whole number", nb::repr(value).c_str(),
+              typed(value));
   const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
   if (!number.is_valid()) {  // as of an array of many
     PyErr_Clear();

@@ -25,6 +25,13 @@ def main():
     estimates = [oas.estimate(MODEL, ROWS, name) for name in ("oas", "oas-ml")]
     assert oas.read_log(MODEL, pa.table(ROWS)) == oas.read_log(MODEL, ROWS)
     pickle.loads(pickle.dumps((estimates, LOG, MODEL)))
+    for kind in ("i1", "u2", "i4", "i8", "f4", "f8"):
+        rows = {
+            "action": np.repeat(LOG.actions.astype(kind), 2)[::2],
+            "observation": LOG.observations.astype(kind)[::-1],
+        }
+        assert oas.estimate(MODEL, rows, "oas").rows == len(LOG)
+        assert len(oas.read_log(MODEL, {**rows, "state": LOG.states, "run": LOG.runs})) == len(LOG)
     for bad in ({"action": [9], "observation": [0]}, {"action": ["x"], "observation": [[]]}):
         try:
             oas.read_log(MODEL, bad)

@@ -3,8 +3,11 @@
 
 import datetime
 import decimal
+import functools
+import inspect
 import os
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -20,6 +23,7 @@ LOG = oas.simulate(MODEL, steps=60, runs=2, seed=1)
 SENSORS = [[0.9, 0.1], [0.2, 0.8]]
 DYNAMICS = [[[0.9, 0.1], [0.2, 0.8]]]
 ROWS = {"action": [0, 1, 0, 1], "observation": [0, 1, 2, 0]}
+LABELLED = {"state": [0, 1, 0, 1] * 9, "action": [0, 1] * 18, "observation": [0, 1, 2] * 12}
 PLAN = oas.plan(MODEL)
 ESTIMATE = oas.estimate(MODEL, LOG, "oas-overlap")
 
@@ -92,6 +96,20 @@ def all_stepped(actions):
     envs.step(actions)
 
 
+def live(method, **arguments):
+    """A call of an agent that has acted once; what is wrong with the agent itself comes first."""
+    making = {"model": MODEL, "journal": "journal", "agent": "uniform", "seed": 1}
+    making.update((name, arguments.pop(name)) for name in making if name in arguments)
+    shutil.rmtree("journal", ignore_errors=True)
+    with oas.LiveAgent(**making) as agent:
+        agent.act("a", 0)
+        getattr(agent, method)(**arguments)
+
+
+def called(call):
+    return functools.partial(live, call)
+
+
 CALLS = {
     "Pomdp": (
         oas.Pomdp,
@@ -160,12 +178,57 @@ CALLS = {
     "gym.make": (made, {"model": MODEL}),
     "gym.step": (stepped, {"action": 0}),
     "gym.step of many": (all_stepped, {"actions": np.zeros(2, int)}),
-    "study.run": (oas.study.run, {"file": "nowhere.toml", "output": "out"}),
+    "study.run": (oas.study.run, {"file": "nowhere.toml", "output": "out", "shard": "1/1"}),
     "study.report": (oas.study.report, {"folder": "nowhere"}),
+    "study.repair": (oas.study.repair, {"folder": "nowhere"}),
+    "study.replay": (oas.study.replay, {"folder": "nowhere", "task": 0}),
+    "study.plot": (oas.study.plot, {"folder": "nowhere"}),
+    "bench": (oas.bench, {"agents": "nobody", "output": "out", "runs": 1, "files": "nowhere"}),
+    "smooth": (oas.smooth, {"model": MODEL, "log": LOG, "known_states": False}),
+    "forecast": (oas.forecast, {"model": MODEL, "log": LOG, "steps": 2}),
+    "diagnose": (oas.diagnose, {"model": MODEL, "log": LOG}),
+    "report": (oas.report, {"model": ESTIMATE, "log": LOG, "output": "report.html"}),
+    "compare_policies": (oas.compare_policies, {"model": MODEL, "steps": 200}),
+    "policy_graph": (oas.policy_graph, {"model": MODEL, "output": "x.pg", "radius": 0.01}),
+    "convert": (oas.convert, {"model": MODEL, "discount": 0.9}),
+    "calibrate": (oas.calibrate, {"log": LABELLED, "model": MODEL, "prior": 0.5}),
+    "discretise": (oas.discretise, {"model": MODEL, "log": LOG, "cells": 4}),
+    "fresh": (oas.Evidence(MODEL, "oas").fresh, {"first_run": 1}),
+    "merge": (oas.Evidence(MODEL, "oas").merge, {"other": oas.Evidence(MODEL, "oas")}),
+    "end_run": (oas.Evidence(MODEL, "oas").end_run, {"run": 1}),
+    "add to a run": (oas.Evidence(MODEL, "oas").add, {"log": ROWS, "run": 0}),
+    "Evidence.estimate": (oas.Evidence(MODEL, "oas").add(LOG).estimate, {"confidence": 0.9}),
+    "Estimate.save": (ESTIMATE.save, {"path": "e.json"}),
+    "Log.save": (LOG.save, {"path": "l.csv"}),
+    "Plan.save": (PLAN.save, {"path": "p.json"}),
+    "LiveAgent": (
+        called("act"),
+        {"unit": "a", "step": 0, "run": 1, "model": MODEL, "journal": "journal",
+         "agent": "uniform", "seed": 1},
+    ),
+    "LiveAgent.observe": (
+        called("observe"),
+        {"unit": "a", "step": 0, "observation": 0, "action": None, "propensity": None},
+    ),
+    "LiveAgent.forecast": (called("forecast"), {"unit": "a", "steps": 2, "reach": None}),
+    "LiveAgent.status": (called("status"), {"unit": "a", "limit": 3}),
+    "LiveAgent.call": (called("call"), {"call": "health", "unit": "a"}),
 }  # fmt: skip
 if not hasattr(oas, "gym"):  # Gymnasium is not installed
     CALLS = {call: known for call, known in CALLS.items() if not call.startswith("gym.")}
 PAIRS = [(call, argument) for call, (_, known) in CALLS.items() for argument in known]
+
+
+def test_no_public_function_is_left_out():
+    public = {
+        name: getattr(module, name)
+        for module in (oas.study, oas)
+        for name in module.__all__
+        if inspect.isroutine(getattr(module, name))
+    }
+    with_arguments = {name for name, one in public.items() if inspect.signature(one).parameters}
+    assert len(with_arguments) > 25
+    assert with_arguments - {call.rpartition(".")[2] for call in CALLS} == set()
 
 
 def outcome(function, arguments):

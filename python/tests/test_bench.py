@@ -125,3 +125,36 @@ def test_served_by_its_name(agents, tmp_path):
         [sys.executable, "-m", "oas.serve"], capture_output=True, text=True, check=False
     )
     assert wrong.returncode != 0 and "usage" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (3, "agents: 3 is an int"),
+        (["psrl", 3], "agents: 3 is an int"),
+        (["psrl", "uniform", "psrl"], "psrl is there twice"),
+        ({"a=b": "psrl"}, "'a=b' cannot be the label"),
+        ({"a,b": "psrl"}, "'a,b' cannot be the label"),
+        ({"": "psrl"}, "'' cannot be the label"),
+        ({"mine": ("psrl", 3)}, r"mine is \('psrl', 3\), which is no"),
+        ({"mine": ("psrl", {"particles": "30 iota=9"})}, "psrl: particles is '30 iota=9'"),
+        ({"mine": ("psrl", {"particles=30 iota": 9})}, "psrl has no setting 'particles=30 iota'"),
+        ({"mine": ("psrl", {"particles": 0})}, "psrl: particles is '0'; it must be "),
+        ({"mine": ("psrl iota=9", {})}, "psrl iota=9"),
+        ({"mine": "psrl iota=9"}, "psrl iota=9"),
+        ({"mine": "nobody"}, "nobody"),
+    ],
+)
+def test_wrong_agents_are_named(given, message, files, tmp_path):
+    with pytest.raises(oas.InvalidArgument, match=message):
+        oas.bench(given, tmp_path / "r", files=files)
+    assert not (tmp_path / "r").exists()
+
+
+def test_settings_are_those_of_python(files, tmp_path):
+    several = {"slow": ("oas-ucrl-ml", {"growth": 2, "first_episode": None})}
+    oas.bench(several, tmp_path / "r", files=files)
+    runs = oas.learn("corner/listen-or-act", {"slow": ("oas-ucrl-ml", {"growth": 2})},
+                     steps=60, runs=2, seed=11, checkpoints=2)  # fmt: skip
+    found = [float(row["reward"]) for row in rows(tmp_path / "r")]
+    assert found == runs.reward[0].ravel().tolist()

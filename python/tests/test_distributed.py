@@ -227,7 +227,7 @@ def test_what_is_wrong_is_named(client):
         estimate(MODEL, table)
     with pytest.raises(oas.InvalidArgument, match="no rows"):
         estimate(MODEL, in_parts(table.iloc[:0], []), "oas")
-    with pytest.raises(oas.InvalidArgument, match="client is a int"):
+    with pytest.raises(oas.InvalidArgument, match="client is an int"):
         estimate(MODEL, in_parts(table, []), client=3)
     with pytest.raises(oas.InvalidArgument, match="nothing"):
         estimate(MODEL, "nothing.parquet", "oas")

@@ -108,7 +108,7 @@ def test_a_log_of_another_model_is_refused():
         oas.estimate(oas.problem("pest-control"), LOG)
     with pytest.raises(oas.InvalidArgument, match="no rows"):
         oas.estimate(MODEL, {"action": [], "observation": []})
-    with pytest.raises(oas.InvalidArgument, match="model is a int"):
+    with pytest.raises(oas.InvalidArgument, match="model is an int"):
         oas.estimate(3, LOG)
 
 
@@ -141,6 +141,42 @@ def test_evidence_of_open_runs():
         side_by_side.add(LOG, run=9)
 
 
+@pytest.mark.parametrize("estimator", ["oas-overlap", "oas", "spectral"])
+def test_tables_are_added_in_place_as_logs_are(estimator):
+    log = oas.simulate(MODEL, steps=35_000, runs=2, seed=5)
+    table = {"run": log.runs, "action": np.repeat(log.actions, 2)[::2]}
+    table |= {"observation": log.observations, "propensity": log.propensities}
+    by_log, by_table = (oas.Evidence(MODEL, estimator).add(LOG) for _ in range(2))
+    by_log.add(log)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("oas._estimation.read_log", None)  # nobody makes a log of it
+        by_table.add(table)
+    assert by_table.runs == by_log.runs == 6
+    rest = {name: column[:100] for name, column in table.items()}
+    assert by_table.add(rest, run=5).estimate() == by_log.add(rest, run=5).estimate()
+
+
+@pytest.mark.parametrize("wrong", ["cell", "propensity", "setting"])
+def test_evidence_is_as_it_was_when_a_table_is_wrong(wrong):
+    log = oas.simulate(MODEL, steps=70_000, seed=5)
+    evidence = oas.Evidence(MODEL, "oas-overlap").add(LOG)
+    before = evidence.estimate()
+    table = {"action": log.actions.copy(), "observation": log.observations}
+    table["propensity"] = log.propensities.copy()
+    settings = {}
+    if wrong == "cell":
+        table["action"][69_999] = 7
+    elif wrong == "propensity":
+        table["propensity"][50_000] = 0.0
+    else:
+        settings = {"colour": "red"}
+    with pytest.raises(oas.InvalidArgument, match="row 69999|row 50000|colour"):
+        evidence.add(table, **settings)
+    assert evidence.runs == 4 and evidence.estimate() == before
+    mixed = {"run": np.arange(70_000) % 2, "action": log.actions, "observation": log.observations}
+    assert evidence.add({**mixed, "propensity": log.propensities}).runs == 6  # sorted on the way
+
+
 def test_evidence_of_another_make_is_refused():
     a = oas.Evidence(MODEL, "oas-overlap").add(LOG)
     with pytest.raises(oas.InvalidArgument):
@@ -162,3 +198,18 @@ def test_models_at_the_edge():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", oas.OasWarning)
         assert not oas.estimate(sure, blind).determined.any()
+
+
+def test_messages_speak_python():
+    """Options are keywords there, and temporary files are the log."""
+    model = oas.Pomdp(observation=[[0.9, 0.1], [0.2, 0.8]], actions=2, timing="after")
+    rows = {"action": [0, 1] * 50, "observation": [0, 1] * 50}
+    for table in (rows, {**rows, "run": ["a", "b"] * 50}, {**rows, "time": range(100)}):
+        with pytest.raises(oas.InvalidArgument) as raised:
+            oas.estimate(model, table, "oas-overlap", interleaved="run" in table)
+        message = str(raised.value)
+        assert message.startswith("the log: has no column propensity")
+        assert "use actions_ignore_observations" in message and "--" not in message
+        assert "/" not in message.replace("1/propensity", "")
+    with pytest.raises(oas.InvalidArgument, match="'--walk'"):
+        oas.read_log(model, {"action": ["--walk"], "observation": [0]})

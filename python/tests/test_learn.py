@@ -80,6 +80,22 @@ def test_same_bytes_as_the_command(command, tmp_path):
     assert (tmp_path / "same.csv").read_bytes() == path.read_bytes()
 
 
+def test_oracles_come_from_the_cache_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("OAS_CACHE", str(tmp_path / "cache"))
+    told = [oas.learn("machine-maintenance", "uniform", **QUICK).to_csv()]
+    (entry,) = (tmp_path / "cache").rglob("*.json")
+    written = entry.stat().st_mtime_ns
+    told.append(oas.learn("machine-maintenance", "uniform", **QUICK).to_csv())
+    entry.write_text("damaged")
+    told.append(oas.learn("machine-maintenance", "uniform", no_cache=True, **QUICK).to_csv())
+    assert entry.read_text() == "damaged"
+    told.append(oas.learn("machine-maintenance", "uniform", **QUICK).to_csv())
+    assert entry.read_text() != "damaged" and entry.stat().st_mtime_ns > written
+    assert len(set(told)) == 1
+    oas.learn("machine-maintenance", "uniform", **{**QUICK, "oracle_gap": 2e-3})
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2
+
+
 def test_python_agents_are_judged_as_ours_are():
     """An agent of the library, asked through Python, has the numbers that it has by name."""
     model = oas.problem("machine-maintenance")
@@ -211,7 +227,7 @@ def test_bad_arguments_are_named():
         (dict(agents=[]), "there is none"),
         (dict(agents=["uniform", "uniform"]), "uniform is there twice"),
         (dict(agents="nobody"), "nobody"),
-        (dict(agents=[3]), "is a int"),
+        (dict(agents=[3]), "is an int"),
         (dict(agents=("uniform", {"wings": 1})), "uniform: .*wings"),
         (dict(agents=("oas-ucrl", {"iota": 0.01})), "iota is an argument of learn"),
         (dict(agents={"a,b": "uniform"}), "cannot stand in a CSV"),

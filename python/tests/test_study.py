@@ -133,7 +133,7 @@ def test_modules_are_imported(study, tmp_path, monkeypatch):
         (None, "estimator 'mine:even': No module named 'mine'"),
         ({"mine:even": even}, "estimator 'mine:overlap': No module"),
         ({**OURS, "wings": even}, "no task of the study names 'wings'.* mine:even, mine:overlap"),
-        ({**OURS, "mine:even": 3}, "mine:even is a int, no function"),
+        ({**OURS, "mine:even": 3}, "mine:even is an int, no function"),
         ([even], "it must be a dict"),
         ({**OURS, "mine:even": lambda rows: None}, "mine:even returned None"),
         ({**OURS, "mine:even": lambda rows: np.ones(3)}, r"mine:even has shape \(3\); .*\[A\]"),
@@ -214,6 +214,26 @@ except KeyboardInterrupt:
     )  # fmt: skip
     assert done.stdout == "stopped\n", done.stderr
     oas.study.run(study, tmp_path / "out", estimators=OURS)
+    oas.study.run(study, tmp_path / "whole", estimators=OURS)
+    one, other = (tmp_path / name / "estimation.csv" for name in ("out", "whole"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_program_is_no_failed_task(study, tmp_path, end):
+    calls = []
+
+    def ends(rows):
+        calls.append(1)
+        if len(calls) == 3:
+            raise end("now")
+        return even(rows)
+
+    with pytest.raises(end, match="now"):
+        oas.study.run(study, tmp_path / "out", estimators={**OURS, "mine:even": ends})
+    assert len(calls) == 3  # nobody is asked after that
+    said = oas.study.run(study, tmp_path / "out", estimators={**OURS, "mine:even": ends})
+    assert " 0 failed, 0 remain" in said
     oas.study.run(study, tmp_path / "whole", estimators=OURS)
     one, other = (tmp_path / name / "estimation.csv" for name in ("out", "whole"))
     assert one.read_bytes() == other.read_bytes()

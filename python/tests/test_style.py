@@ -44,10 +44,24 @@ def test_committed_stubs_are_those_of_the_extension(root):
     assert module.stub() == committed, f"run {place} python/oas/_oas.pyi"
 
 
-def test_docstrings_say_what_the_options_of_the_command_say(root):
+def test_docstrings_say_what_the_command_and_the_headers_say(root):
     module, place = tool(root, "make_docstrings")
     for path, text in module.files().items():
         assert path.read_text(encoding="utf-8") == text, f"run {place}"
+
+
+def test_all_that_is_public_has_its_words_from_one_place(root):
+    module, _ = tool(root, "make_docstrings")
+    shared = {name for _, name, _, _ in module.beginnings()} | set(module.FROM_C)
+    own = [name for names in module.OWN_WORDS.values() for name in names]
+    assert len(own) == len(set(own)) and not shared & set(own)
+    assert shared | set(own) == set(oas.__all__) - {"__version__"}
+    docs, _ = tool(root, "make_docs")
+    said = {}
+    for header in ("learning/any_agent", "model/trajectory", "planning/plan"):
+        said.update(docs.comments((root / "src" / "oas" / f"{header}.hpp").read_text("utf-8")))
+    for name, theirs in module.FROM_C.items():
+        assert getattr(oas, name).__doc__.startswith(said[theirs, "self"])
 
 
 def test_docstrings_of_results_are_the_comments_of_the_headers(root):
@@ -81,11 +95,15 @@ struct Thing {
   [[nodiscard]] int size() const { return 0; }
 };
 struct Other;
+/// Does it. And more.
+[[nodiscard]] std::vector<Thing> things(int count,
+                                        int more);
 """
     assert module.comments(header) == {
         ("Thing", "self"): "Two lines about it.",
         ("Thing", "table"): "[A][S]: None where nothing is known.",
         ("Thing", "size"): "Cost: none.",
+        ("", "things"): "Does it. And more.",
     }
     made = module.constants([header])
     assert made.count("inline constexpr") == 3 and "docs::Thing {" in made

@@ -190,12 +190,25 @@ def test_the_other_verbs(tmp_path):
     assert "<html" in Path(page).read_text(encoding="utf-8")
 
 
+def test_columns_of_real_numbers_calibrate_densities():
+    """A table says by its type what a file of text cannot: numbers with fractions are readings."""
+    rng = np.random.default_rng(1)
+    state = rng.integers(0, 2, 400)
+    rows = {"state": np.array(["cold", "hot"])[state], "action": ["wait"] * 400}
+    readings = {**rows, "observation": rng.normal(4.0 * state, 1.0).astype("f4")}
+    found = oas.calibrate(readings, timing="after", draws=20)
+    assert isinstance(found, oas.ContinuousPomdp) and found.dimension == 1
+    assert found == oas.calibrate(readings, timing="after", draws=20, family="auto")
+    labels = {**rows, "observation": state.astype(float)}
+    assert isinstance(oas.calibrate(labels, timing="after"), oas.Pomdp)
+
+
 def test_wrong_options_are_named():
     with pytest.raises(oas.InvalidArgument, match="(?<!-)colour"):
         oas.plan(MODEL, colour="red")
     with pytest.raises(oas.InvalidArgument, match="model: has no transition"):
         oas.plan(MODEL.without_transition())
-    with pytest.raises(oas.InvalidArgument, match="model is a int"):
+    with pytest.raises(oas.InvalidArgument, match="model is an int"):
         oas.check(3)
 
 

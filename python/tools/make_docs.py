@@ -7,12 +7,15 @@ what stands before the type. A name that has no comment is not there, so that us
 compile.
 """
 
+import itertools
 import re
 import sys
 import textwrap
 from pathlib import Path
 
 TYPE = re.compile(r"^(?:struct|class) (\w+)[^;]*\{$")
+#: A function of the namespace up to its arguments.
+FUNCTION = re.compile(r"^(?!\s|friend|using|return|struct|class)[\w:<>,&*\[\] ]*?[ &*](\w+)\(")
 #: A field, or a function up to its arguments.
 MEMBER = re.compile(
     r"^  (?!friend|using|return|template|explicit)[\w:<>,&*\[\] ]*?[ &*](\w+)(?= = |;|\{|\()"
@@ -20,33 +23,45 @@ MEMBER = re.compile(
 BEHIND = re.compile(r"///< ?(.*)$")
 WIDTH = 92
 #: As Python says it.
-WORDS = ((r"\btrue\b", "True"), (r"\bfalse\b", "False"), (r"\bnull\b", "None"))
+WORDS = (
+    (r"\btrue\b", "True"), (r"\bfalse\b", "False"), (r"\bnull\b", "None"),
+    (r"\bThrows\b", "Raises"), (r"\bthrow(s?)\b", r"raise\1"),
+)  # fmt: skip
+#: What begins an example in C++, which ends what both languages say.
+EXAMPLE = "    "
 #: Shapes in letters as Python's documentation has them: [a][s][s'] is [A][S][S].
 SHAPE = re.compile(r"(?:\[[asob]'?\])+")
 
 
 def sentence(lines):
-    """A comment as a docstring: one paragraph that begins with a capital and ends with a stop."""
-    text = SHAPE.sub(lambda m: m[0].upper().replace("'", ""), " ".join(lines).strip())
+    """A comment up to its example as a docstring: one paragraph that begins with a capital and ends
+    with a stop."""
+    lines = [line.strip() for line in itertools.takewhile(lambda x: EXAMPLE not in x[:5], lines)]
+    text = SHAPE.sub(lambda m: m[0].upper().replace("'", ""), " ".join(lines).strip().rstrip(":"))
     for word, ours in WORDS:
         text = re.sub(word, ours, text)
-    text = text if text[:1] in "[`" or text[1:2].isupper() else text[:1].upper() + text[1:]
+    as_it_is = not text[:1].isascii() or text[:1] in "[`" or text[1:2].isupper()
+    text = text if as_it_is else text[:1].upper() + text[1:]
     return "\n".join(textwrap.wrap(text if text.endswith(".") else text + ".", WIDTH))
 
 
 def comments(header):
-    """Type, member or `self`, and what is said of it, in the order of the header."""
+    """Type, member or `self`, and what is said of it, in the order of the header. Functions of the
+    namespace are members of ""."""
     found = {}
     owner, before, last = None, [], None
     for line in header.split("\n"):
         kind, member, behind = TYPE.match(line), MEMBER.match(line), BEHIND.search(line)
         if line.strip().startswith("///") and not line.strip().startswith("///<"):
-            before.append(line.strip()[3:].strip())
+            before.append(line.strip()[3:].rstrip())
             continue
         if line.strip().startswith("///<") and last:  # goes on behind the line before
             found[last].append(behind[1])
             continue
         last = None
+        function = FUNCTION.match(line)
+        if function and before:
+            found.setdefault(("", function[1]), before)
         if kind:
             owner = kind[1]
             found.setdefault((owner, "self"), before)
@@ -65,6 +80,8 @@ def constants(headers):
     by_type = {}
     for header in headers:
         for (owner, member), text in comments(header).items():
+            if not owner:
+                continue
             by_type.setdefault(owner, []).append((member, text))
     parts = ["#pragma once", "", "/// Made by python/tools/make_docs.py of the library's headers."]
     for owner, members in by_type.items():

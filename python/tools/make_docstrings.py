@@ -1,10 +1,14 @@
-"""Writes the settings of verbs into docstrings: what `oas VERB --help` says, the text that stands
-beside each option in the C++ headers.
+"""Writes into docstrings what C++ says of the same thing: of verbs what `oas VERB --help` does, of
+types and functions that Python wraps the comments in the headers.
 
-Usage: tools/make_docstrings.py, with the built package on PYTHONPATH. In the docstrings of the
-functions below, everything behind a line "Settings:" is replaced.
+Usage: tools/make_docstrings.py, with the built package on PYTHONPATH. The first paragraph is
+replaced, and what stands behind a line "Settings:"; between these a docstring says what is so in
+Python only. Types that C++ defines have their comments from `make_docs.py`, at build time. All
+else that is public must be in `OWN_WORDS`, with the reason.
 """
 
+import ast
+import importlib.util
 import re
 import textwrap
 from pathlib import Path
@@ -22,6 +26,49 @@ FUNCTIONS = (
     ("_rows.py", "read_log", "filter"),
     ("_live.py", "LiveAgent", "agent"),
 )
+#: File, class, header, and the members that mean the same here; `self` is the class.
+WRAPPED = (
+    ("_estimation.py", "Evidence", "estimation/evidence.hpp",
+     ("self", "start_run", "merge", "fresh", "runs", "estimate")),
+    ("_live.py", "LiveAgent", "live/live_agent.hpp", ("self", "answer", "metrics")),
+)  # fmt: skip
+#: File, function, verb, the first line of whose help is said of it, too.
+VERBS = (
+    *(("_command.py", verb, verb) for verb in AS_COMMANDS if verb != "convert"),
+    ("_beliefs.py", "filter", "filter"),
+    ("_estimation.py", "estimate", "estimate"),
+    ("_learn.py", "learn", "learn"),
+)
+#: File, function, header, function there, whose first sentence is said of it, too: arguments and
+#: what comes back are others here.
+PLAIN = (
+    ("_command.py", "planners", "planning/planners.hpp", "planners"),
+    ("_command.py", "policies", "simulation/closed_loop.hpp", "policies"),
+    ("_functions.py", "agents", "learning/agents.hpp", "agents"),
+    ("_functions.py", "problem", "problems/named.hpp", "make_problem"),
+    ("_functions.py", "problems", "problems/named.hpp", "problems"),
+    ("_functions.py", "random_pomdp", "problems/random_pomdp.hpp", "random_pomdp"),
+    ("_functions.py", "simulate", "jobs/log_simulation.hpp", "simulate_rows"),
+)
+#: Types that the extension defines, with the type whose comment they begin with.
+FROM_C = {"Agent": "AnyAgent", "Log": "Trajectory", "Plan": "Plan"}
+#: What is public and has no twin in C++, or one of another meaning: why.
+OWN_WORDS = {
+    "a verb or option that Python has split in several, or joined":
+        ("bench", "compare_policies", "convert", "policy_graph", "smooth"),
+    "reads whatever Python has rows and models in": ("load", "model_from_json", "read_log"),
+    "a field of a struct in C++, a function here":
+        ("agent_settings", "estimator_settings", "estimators", "get_threads", "set_threads"),
+    "results as Python has them, of several C++ types or of a file":
+        ("Beliefs", "Comparison", "Estimate", "LiveAnswer", "LiveChoice", "PlanPolicy", "Result",
+         "Runs"),
+    "the constructor takes arrays, whose shapes it tells": ("ContinuousPomdp", "Pomdp"),
+    "functions in Python as estimators": ("compare_estimators",),
+    "exceptions of Python":
+        ("AgentError", "Error", "InvalidArgument", "IoError", "OasWarning", "ParseError",
+         "Refused"),
+    "modules": ("distributed", "study"),
+}  # fmt: skip
 #: Options that are arguments here, or have no meaning here.
 ELSEWHERE = {
     "help", "json", "quiet", "threads", "output", "log", "log-out", "model", "simultaneous",
@@ -91,9 +138,67 @@ def rewritten(text, function, verb):
     return made
 
 
+def summary(verb):
+    """What the help of a verb begins with, as a sentence."""
+    return oas._oas._command([*verb.split(), "--help"], verb).partition("\n")[0] + "."
+
+
+def comments(header):
+    """What a header says, by type and member."""
+    place = Path(__file__).with_name("make_docs.py")
+    spec = importlib.util.spec_from_file_location("make_docs", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.comments((PACKAGE.parents[1] / "src" / "oas" / header).read_text("utf-8"))
+
+
+def named(nodes, name):
+    """The one of that name among definitions."""
+    return next(node for node in nodes if getattr(node, "name", "") == name)
+
+
+def commented(text, name, member, comment):
+    """The source of a file with the docstring of a function or class (member `self`), or of a
+    member, beginning with that comment."""
+    owner = named(ast.parse(text).body, name)
+    node = owner if member == "self" else named(owner.body, member)
+    place = node.body[0].value
+    indent = " " * place.col_offset
+    rest = place.value.partition("\n\n")[2]
+    lines = textwrap.wrap(
+        f'"""{" ".join(comment.split())}', 100, initial_indent=indent, subsequent_indent=indent
+    )
+    if rest:
+        lines += ["", *rest.rstrip().split("\n"), f'{indent}"""']
+    elif len(lines[-1]) > 97:
+        lines += [f'{indent}"""']
+    else:
+        lines[-1] += '"""'
+    all_lines = text.split("\n")
+    all_lines[place.lineno - 1 : place.end_lineno] = lines
+    return "\n".join(all_lines)
+
+
+def beginnings():
+    """File, class or function, member, and what its docstring begins with."""
+    for file, name, header, members in WRAPPED:
+        said = comments(header)
+        for member in members:
+            yield file, name, member, said[name, member]
+    for file, function, verb in VERBS:
+        yield file, function, "self", summary(verb)
+    for file, function, header, theirs in PLAIN:
+        said = " ".join(comments(header)["", theirs].split())
+        yield file, function, "self", said.partition(". ")[0].rstrip(".") + "."
+
+
 def files():
     """What the files should be, by path."""
     texts = {}
+    for file, name, member, said in beginnings():
+        path = PACKAGE / file
+        text = texts.get(path) or path.read_text("utf-8")
+        texts[path] = commented(text, name, member, said)
     for file, function, verb in FUNCTIONS:
         path = PACKAGE / file
         texts[path] = rewritten(texts.get(path) or path.read_text("utf-8"), function, verb)

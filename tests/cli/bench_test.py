@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -162,28 +163,39 @@ class Programs(CliCase):
         left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
         self.assertNotIn(hangs.split(" -c ")[1][1:60], left.stdout)
 
+    # In sessions of their own, two deep, and with parents that are gone.
+    def test_programs_that_leave_their_session_do_not_outlive_a_run(self):
+        mark = f"7654.{os.getpid()}"
+        leave = (f"setsid sleep {mark}1 >/dev/null 2>&1 & "
+                 f"(setsid sh -c 'sleep {mark}2 & sleep {mark}3' >/dev/null 2>&1 &) ; ")
+        text = study({"p": leave + program(), "q": leave + program("sys.exit(3)")})
+        self.write("s.toml", text.replace("timeout = 1", "timeout = 60"))
+        result = self.oas("study", "run", "s.toml", "-o", "r")
+        self.assertIn("exit code 3", result.stderr)
+        self.assertEqual({row["agent"] for row in self.rows("learning")}, {"p", "uniform"})
+        left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+        self.assertEqual([line for line in left.stdout.splitlines() if mark in line], [])
+
+    def stopped(self):
+        """What study run of s.toml says when it is interrupted at its work."""
+        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r"], cwd=self.folder,
+                              stderr=subprocess.PIPE, text=True) as run:
+            while not (self.folder / "r" / "results.sqlite").exists():
+                time.sleep(0.05)
+            time.sleep(1)
+            run.send_signal(signal.SIGINT)
+            return run.communicate(timeout=60)[1]
+
     # All tasks would take a quarter of an hour.
     def test_a_slow_program_can_be_stopped(self):
         slow = program(good="time.sleep(0.5); " + GOOD)
         self.write("s.toml", study({"p": slow}, replications=40))
-        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r"], cwd=self.folder,
-                              stderr=subprocess.PIPE, text=True) as run:
-            while not (self.folder / "r" / "results.sqlite").exists():
-                time.sleep(0.05)
-            time.sleep(1)
-            run.send_signal(signal.SIGINT)
-            self.assertIn("the same command goes on", run.communicate(timeout=60)[1])
+        self.assertIn("the same command goes on", self.stopped())
 
     def test_a_silent_program_can_be_stopped_and_has_not_failed(self):
         silent = program(good="time.sleep(900)")
         self.write("s.toml", study({"p": silent}).replace("timeout = 1", "timeout = 900"))
-        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r"], cwd=self.folder,
-                              stderr=subprocess.PIPE, text=True) as run:
-            while not (self.folder / "r" / "results.sqlite").exists():
-                time.sleep(0.05)
-            time.sleep(1)
-            run.send_signal(signal.SIGINT)
-            told = run.communicate(timeout=60)[1]
+        told = self.stopped()
         self.assertIn("the same command goes on", told)
         self.assertNotIn("failed", told)
 

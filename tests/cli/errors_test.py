@@ -39,7 +39,7 @@ class Usage(CliCase):
                      says=["iota", "smallest probability of every action"])
         for target in ("0", "-1", "inf"):
             self.bad("check", "pest-control", "--target-error", target,
-                     says=[f"--target-error is {target};"])
+                     says=[f"--target-error: not a number above 0: '{target}'"])
         self.bad("check", "pest-control", "--estimator", "particle", says=["particle"])
         self.bad("problem", "random", "--alpha", 2, "-o", "x.json", says=["--alpha", "2"])
         self.bad("problem", "random", "--epsilon", 0.5, "-o", "x.json", says=["--epsilon is 0.5;"])
@@ -78,6 +78,8 @@ class Usage(CliCase):
                  says=["--window: not a whole number between 2 and"])
         for text in ("0", "0.5", "-3", "nan", "x"):
             self.bad("estimate", m, "p.json", "--half-life", text, says=["--half-life: "])
+        self.bad("agent", m, "--journal", "j", "--half-life", 0.5,
+                 says=["--half-life: neither 0 nor a number from 1 to 1e15: '0.5'"])
         self.bad("check", m, "--runs", 0, says=["--runs: not a whole number between 1 and"])
         self.bad("check", m, "--steps", 5, says=["--steps: not a whole number between 128 and"])
         self.bad("evaluate", m, "p.json", "--steps", 0, says=["--steps: ", "between 64 and"])
@@ -137,7 +139,7 @@ class Estimators(CliCase):
     OPTIONS = {"confidence": 0.9, "error-bars": "asymptotic", "resamples": 50, "seed": 2,
                "half-life": 100, "window": 100, "age": "log", "actions-ignore-observations": None,
                "cells": 4, "search": "random", "sensors": "exact", "memory": 10, "prior": 0.5,
-               "structure": "same-for-all-actions", "particles": 20, "draws": 100,
+               "structure": "same-for-all-actions", "particles": 20, "moves": 2, "draws": 100,
                "patience": 1, "concentration": 0.7, "max-passes": 1, "max-seconds": 1e-9,
                "carried-draws": 7}
 

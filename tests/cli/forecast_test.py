@@ -92,7 +92,7 @@ class Forecast(CliCase):
         self.assertIn("row (run, failed) is not determined: it was left less than once", warned)
         result = self.oas(*estimate, "--structure", "s.json")
         self.assertNotIn("failed) is", result.stderr)
-        self.assertIn("structure: 1 known zeros, 1 other fixed entries", result.stdout)
+        self.assertIn("structure: 1 known zero, 1 other fixed entry", result.stdout)
         about = json.loads(self.read("e.json"))["estimate"]
         self.assertEqual({tuple(draw[0][1]) for draw in about["draws"]}, {(0, 1)})
         self.assertEqual((about["lower"][0][1], about["upper"][0][1]), ([0, 1], [0, 1]))

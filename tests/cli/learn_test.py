@@ -186,7 +186,8 @@ class Learn(CliCase):
                      says=[f"oas: {agent}: {name}: only ", " looks at it"])
         self.bad(*learn, "--agent", "oas-ucrl-pooled", "--set", "prior=1",
                  says=["--set prior=1: none of the agents"])
-        self.bad("learn", "pest-control", "--oracle-gap", 0, says=["--oracle-gap is 0"])
+        self.bad("learn", "pest-control", "--oracle-gap", 0,
+                 says=["--oracle-gap: not a number above 0"])
         self.write("file", "")
         self.bad(*learn, "-o", "file", says=["file"])
         model = self.model(transition=None)

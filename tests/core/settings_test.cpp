@@ -96,8 +96,7 @@ TEST(Settings, RangesAreCheckedAndNamed) {
   EXPECT_EQ(message({{"half_life", "0.5"}}),
             "half_life is '0.5'; a number of at least 1 is expected");
   EXPECT_EQ(message({{"level", "1"}}), "level is '1'; a number above 0 and below 1 is expected");
-  EXPECT_EQ(message({{"memory", "-1"}}),
-            "memory is '-1'; a number from 0 to 1000000000 is expected");
+  EXPECT_EQ(message({{"memory", "-1"}}), "memory is '-1'; a number from 0 to 1e9 is expected");
   Options options;
   options.half_life = 1.0;  // its 0 is no value that it could be set to
   options.level = 2.0;

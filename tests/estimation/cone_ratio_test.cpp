@@ -168,7 +168,7 @@ TEST(ConeRatio, WidensRowsThatAreKnownBadly) {
   int compared = 0;
   for (std::size_t i = 0; i < errors.evidence.size(); ++i) {
     const EntryEvidence& one = errors.evidence[i];
-    if (one.is_certain() || one.is_at_bound() || !one.has_second()) continue;
+    if (one.is_certain() || one.is_at_bound() || !one.has_opinions()) continue;
     const double variance = errors.factor.row(static_cast<Eigen::Index>(i)).squaredNorm();
     const double ratio = variance / one.variance();
     EXPECT_LE(ratio, chain.ratios[i] + 1e-3) << i;

@@ -177,20 +177,34 @@ TEST(EntryEvidence, MeasuredFallsCorrectTheShape) {
   EXPECT_FALSE(evidence.is_flat());
 }
 
-TEST(EntryEvidence, IntervalsHoldASecondOpinion) {
+TEST(EntryEvidence, IntervalsHoldOtherOpinions) {
   EntryEvidence evidence = EntryEvidence::at_bound(1.0, 100.0, 0.0);
   const Limits before = evidence.interval(0.95);
   EXPECT_GT(before.lower, 0.96);
-  evidence.set_second(0.6, 0.1);
-  EXPECT_TRUE(evidence.has_second());
+  evidence.add_opinion(0.995, 0.001);  // within
+  EXPECT_EQ(evidence.interval(0.95).lower, before.lower);
+  evidence.add_opinion(0.6, 0.1);
+  EXPECT_TRUE(evidence.has_opinions());
   EXPECT_NEAR(evidence.interval(0.95).lower, 0.6 - 0.196, 1e-3);
   EXPECT_NEAR(evidence.interval(0.99).lower, 0.6 - 0.2576, 1e-3);
   EXPECT_EQ(evidence.interval(0.95).upper, 1.0);
-  evidence.set_second(0.1, 0.2);
+  evidence.add_opinion(0.1, 0.2);
   EXPECT_EQ(evidence.interval(0.95).lower, 0.0);  // not beyond the bound
-  evidence.set_second(0.995, 0.001);              // within
-  EXPECT_EQ(evidence.interval(0.95).lower, before.lower);
-  EXPECT_THROW(evidence.set_second(1.5, 0.1), InvalidArgument);
+  EXPECT_THROW(evidence.add_opinion(1.5, 0.1), InvalidArgument);
+  EXPECT_THROW(evidence.add_opinion(0.5, 0.1, -1.0), InvalidArgument);
+}
+
+// Another maximum, lower by 1.5: at 95 % it is worth ± √(1.96² - 3) errors, at 90 % nothing.
+TEST(EntryEvidence, ALowerMaximumIsWorthLess) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EntryEvidence evidence = EntryEvidence::from_counts(0.8, 0.0004, inf);
+  evidence.add_opinion(0.3, 0.02, 1.5);
+  EXPECT_NEAR(evidence.interval(0.95).lower, 0.3 - 0.02 * std::sqrt(1.959964 * 1.959964 - 3.0),
+              1e-3);
+  EXPECT_NEAR(evidence.interval(0.9).lower, 0.8 - 1.644854 * 0.02, 1e-3);
+  evidence.scale(0.5);  // D falls half as fast, to the other maximum as well
+  EXPECT_NEAR(evidence.interval(0.9).lower, 0.3 - 0.02 * std::sqrt(1.644854 * 1.644854 - 1.5),
+              1e-3);
 }
 
 // Fieller's limits of a normal ratio whose divisor is independent of what is left over.

@@ -105,7 +105,7 @@ TEST(Regions, RadiiReachAsFarAsIntervals) {
   for (std::size_t i = 0; i < 16; ++i) {
     errors.evidence.push_back(
         EntryEvidence::from_counts(0.25, 1e-4, std::numeric_limits<double>::infinity()));
-    if (i < 4) errors.evidence.back().set_second(0.25, 0.03);
+    if (i < 4) errors.evidence.back().add_opinion(0.25, 0.03);
   }
   const TransitionEstimate estimate = with_regions(errors);
   EXPECT_NEAR(estimate.row_region.l1[0], 3.0 * before.row_region.l1[0], 0.01);
@@ -316,6 +316,38 @@ INSTANTIATE_TEST_SUITE_P(All, CoverageAtTheBound,
                                                               .runs = 60,
                                                               .steps = 8000,
                                                               .problem = "patient-treatment"}));
+
+// Rows of 20 states of which 19 were left for once in 50 visits or so: shares with laws Beta(1,
+// 49), whose tails are exponential. Bands of all of them must reach as far as Bonferroni's
+// quantiles do.
+TEST(PosteriorRegions, HoldTheTailsOfSkewedShares) {
+  constexpr int kStates = 20;
+  constexpr int kRows = kStates;
+  TransitionEstimate estimate;
+  estimate.confidence = 0.95;
+  std::vector<double> means;
+  for (int row = 0; row < kRows; ++row) {
+    estimate.visits.push_back(50.0);
+    for (int next = 0; next < kStates; ++next) {
+      const double mean = next == row ? 1.0 - 0.02 * (kStates - 1) : 0.02;
+      means.push_back(mean);
+      estimate.standard_error.push_back(std::sqrt(mean * (1.0 - mean) / 51.0));
+      estimate.lower.push_back(next == row ? 0.4 : 0.0);
+      estimate.upper.push_back(next == row ? 0.8 : 0.0753);
+    }
+  }
+  estimate.transition = TransitionModel(kStates, 1, means);
+  const auto quantile = [](double above) { return 1.0 - std::pow(above, 1.0 / 49.0); };
+  add_posterior_regions(means, estimate);
+  EXPECT_EQ(estimate.row_region.lower[1], 0.0);
+  EXPECT_GE(estimate.row_region.upper[1], quantile(0.025 / kStates));
+  EXPECT_GE(estimate.joint_region.upper[1], quantile(0.025 / kStates / kRows));
+  EXPECT_LE(estimate.joint_region.upper[1], 1.5 * quantile(0.025 / kStates / kRows));
+  EXPECT_LE(estimate.joint_region.lower[0], estimate.lower[0]);
+  EXPECT_GE(estimate.joint_region.l1[0], estimate.row_region.l1[0]);
+  estimate.standard_error.pop_back();
+  EXPECT_THROW(add_posterior_regions(means, estimate), InvalidArgument);
+}
 
 }  // namespace
 }  // namespace oas

@@ -77,7 +77,7 @@ TEST(EstimateJson, TellsRowsThatHaveNotSettledFromThoseTheLogDoesNotTell) {
   const Pomdp model = pest_control();
   TransitionEstimate estimate = some_estimate(model, 50'000);
   estimate.flagged = {{Action{0}, State{0}, "never left"}, {Action{1}, State{0}, "apart", false}};
-  EXPECT_THAT(estimate.brief(), HasSubstr(", 1 rows of T not determined, 1 rows of T not settled"));
+  EXPECT_THAT(estimate.brief(), HasSubstr(", 1 row of T not determined, 1 row of T not settled"));
   const auto document = estimate_to_json(model, estimate);
   EXPECT_FALSE(document["estimate"]["flagged_rows"][0].contains("settled"));
   const auto read = parse_estimate(document.dump(), "e.json").estimate->flagged;

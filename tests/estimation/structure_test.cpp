@@ -238,7 +238,7 @@ TEST_P(StructureTimings, FixedEntriesAreCertainAndTheRestHasErrorBars) {
       estimate_likelihood(likelihood_rows(rows, {1}),
                           likelihood_starts(model, TransitionModel::uniform(3, 2)), model, options);
   ASSERT_EQ(estimate.standard_error.size(), 18U);
-  EXPECT_THAT(estimate.structure, HasSubstr("1 known zeros, 5 other fixed entries, 1 rows equal"));
+  EXPECT_THAT(estimate.structure, HasSubstr("1 known zero, 5 other fixed entries, 1 row equal"));
   int held = 0;
   for (std::size_t i = 0; i < 18; ++i) {
     const double value = estimate.transition.values()[i];

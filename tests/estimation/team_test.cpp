@@ -286,7 +286,10 @@ void expect_same_pass(const LogBlock& log) {
     EXPECT_TRUE(run_team(ranks, [&](ThreadTeam& team) {
       const std::vector<std::shared_ptr<RowSource>> sources = {
           std::make_shared<RunSource>(std::span(&log, 1), 0)};
-      const detail::TeamRows share(team, RowLikelihood(model, kMuch), rows, sources, {{rows}});
+      const RowLikelihood empty(model, kMuch);
+      detail::CountedRows counted({}, team, empty.stored(), 0);
+      counted.add({&rows, 1}, false);
+      const detail::TeamRows share(team, empty, std::move(counted), sources);
       while (!team.leads()) {
         const std::string order = team.order();
         if (detail::is_fit_order(order)) {

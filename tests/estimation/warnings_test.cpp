@@ -22,6 +22,55 @@ TEST(EstimateWarnings, RowsOfWhichTheSameIsSaidStandInOneLine) {
               ElementsAre("rows (a, 0), (a, 1), (a, 2), (a, 3) and 32 more are not it"));
 }
 
+TEST(EstimateWarnings, SpeakOfSeveralRowsAsOfSeveral) {
+  EXPECT_THAT(for_people({"row (a, 0) is not determined: it was never visited",
+                          "row (a, 1) is not determined: it was never visited"}),
+              ElementsAre("rows (a, 0), (a, 1) are not determined: they were never visited"));
+  EXPECT_THAT(
+      for_people({"row (a, 0) is not determined: its pairs are few, and it is far from it all",
+                  "row (b, 0) is not determined: its pairs are few, and it is far from it all"}),
+      ElementsAre("rows (a, 0), (b, 0) are not determined: their pairs are few, and they are "
+                  "far from them all"));
+  EXPECT_THAT(for_people({"row (a, 0) is not determined: it was never visited"}),
+              ElementsAre("row (a, 0) is not determined: it was never visited"));
+}
+
+TEST(EstimateBrief, CountsOneThingAsOne) {
+  TransitionEstimate estimate;
+  estimate.status = EstimateStatus::ok;
+  estimate.estimator = "oas";
+  estimate.pairs = {1};
+  estimate.rows = 2;
+  EXPECT_EQ(estimate.brief(), "oas: 1 pair from 2 rows");
+  estimate.pairs = {1, 1};
+  estimate.flag(Action{0}, State{0}, "why");
+  EXPECT_EQ(estimate.brief(), "oas: 2 pairs from 2 rows, 1 row of T not determined");
+  estimate.log_likelihood = -1.0;
+  estimate.rows = 1;
+  estimate.passes = 1;
+  EXPECT_EQ(estimate.brief(),
+            "oas: log-likelihood -1.000000 per row, 1 row, 1 pass, 1 row of T not determined");
+}
+
+TEST(EstimateWarnings, RowsThatDifferInNumbersOnlyStandInOneLineTheWorstFirst) {
+  std::vector<std::string> poor;
+  for (int s = 0; s < 31; ++s) {
+    poor.push_back("row (a, " + std::to_string(s) +
+                   ") is poorly determined: standard error up to 0." +
+                   std::to_string(11 + s * 7 % 31));
+  }
+  EXPECT_THAT(for_people(poor),
+              ElementsAre("rows (a, 22), (a, 13), (a, 4), (a, 26) and 27 more are poorly "
+                          "determined: standard error up to 0.41"));
+  EXPECT_THAT(
+      for_people({"row (a, 1) is not determined: its visits, 3.25e-05, may be noise",
+                  "row (a, 2) is not determined: its visits, 12, may be noise",
+                  "row (b, 3) is not determined: it was never visited", "3 rows", "4 rows"}),
+      ElementsAre("rows (a, 1), (a, 2) are not determined: their visits, 3.25e-05, may be "
+                  "noise (the first of them)",
+                  "row (b, 3) is not determined: it was never visited", "3 rows", "4 rows"));
+}
+
 TEST(EstimateWarnings, OfARowThatIsFlaggedNothingMoreIsSaid) {
   const Pomdp model = machine_maintenance();
   TransitionEstimate estimate;

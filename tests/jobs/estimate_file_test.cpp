@@ -238,6 +238,24 @@ TEST_F(EstimateFile, WithLearnedRewards) {
               testing::ThrowsMessage<ParseError>(testing::HasSubstr("$.estimate.reward_draws")));
 }
 
+// As many as can be asked for, and no more: whatever is made of them takes time with each.
+TEST_F(EstimateFile, WithTooManyDraws) {
+  const Pomdp model = finite(Timing::before);
+  round_trip(model, "gibbs");
+  nlohmann::ordered_json json = parse_json(test::slurp(path_), path_);
+  auto& draws = json["estimate"]["draws"];
+  const nlohmann::ordered_json one = draws[0];
+  draws = nlohmann::ordered_json::array();
+  for (int i = 0; i < 10'000; ++i) draws.push_back(one);
+  json["estimate"].erase("reward_draws");
+  EXPECT_EQ(drawn_transitions(*parse_estimate(json.dump(), "many.json").estimate).size(), 10'000);
+  draws.push_back(one);
+  EXPECT_THAT([&] { static_cast<void>(parse_estimate(json.dump(), "many.json")); },
+              testing::ThrowsMessage<ParseError>(testing::AllOf(
+                  testing::HasSubstr("many.json"), testing::HasSubstr("$.estimate.draws"),
+                  testing::HasSubstr("10001"), testing::HasSubstr("between 0 and 10000"))));
+}
+
 // Of a finite model that was made of uncertain densities: a block of draws for each.
 TEST_F(EstimateFile, WithDrawsOfSensors) {
   for (const Timing timing : {Timing::before, Timing::after}) {

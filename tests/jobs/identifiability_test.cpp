@@ -231,5 +231,49 @@ TEST(DataNeeded, IsWhatSimulationFinds) {
   }
 }
 
+// Of a clock a few rows would tell all, to somebody who knows that it is one. Whoever does not must
+// see it stand out from noise: 30 parameters, and 5 · 0.06² / 2 of log-likelihood in each row.
+TEST(DataNeeded, IsWhatItTakesToFindAClock) {
+  constexpr int kStates = 6;
+  PomdpParts parts;
+  parts.states = Labels(kStates, "states");
+  parts.actions = Labels(1, "actions");
+  parts.observations = Labels(kStates, "observations");
+  parts.start.assign(kStates, 1.0 / kStates);
+  std::vector<double> transition(kStates * kStates, 0.0);
+  std::vector<double> sensors(kStates * kStates, 0.94 / kStates);
+  for (int s = 0; s < kStates; ++s) {
+    transition[static_cast<std::size_t>(s * kStates + (s + 1) % kStates)] = 1.0;
+    sensors[static_cast<std::size_t>(s * kStates + s)] += 0.06;
+  }
+  parts.transition = TransitionModel(kStates, 1, transition);
+  parts.sensors = ObservationModel(kStates, 1, kStates, sensors);
+  const Pomdp model(std::move(parts));
+  SurveyOptions options;
+  options.policy.name = "uniform";
+  options.logs = 4;
+  options.steps = 20'000;
+  const std::vector<Trajectory> logs = simulate_logs(model, options);
+  const Identifiability found = oas::identify(model, options, logs);
+  const DataNeeded one = data_needed(model, 0.1, {"oas-ml"}, options, logs, found).front();
+  ASSERT_TRUE(one.steps.has_value()) << one.reason;
+  EXPECT_NEAR(*one.steps, 30.0 / (2.5 * 0.06 * 0.06), 1000.0);
+  EXPECT_EQ(one.presumes, "");
+  // Nothing need be found for an error that uniform dynamics have.
+  const DataNeeded coarse = data_needed(model, 3.0, {"oas-ml"}, options, logs, found).front();
+  EXPECT_LT(*coarse.steps, 10.0);
+}
+
+TEST(EmpiricalError, RefutesWhatItIsSurelyAbove) {
+  const EmpiricalError low{{0.1, 0.12, 0.11, 0.09}, 0.105, 0.0065};
+  EXPECT_FALSE(low.refutes(0.1));
+  EXPECT_FALSE(low.refutes(0.083));
+  const EmpiricalError high{{3.1, 3.2, 3.0, 3.1}, 3.1, 0.04};
+  EXPECT_TRUE(high.refutes(0.1));
+  const EmpiricalError few{{3.0, 1.0}, 2.0, 1.0};
+  EXPECT_FALSE(few.refutes(0.1));
+  EXPECT_FALSE(EmpiricalError().refutes(0.1));
+}
+
 }  // namespace
 }  // namespace oas

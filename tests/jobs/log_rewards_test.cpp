@@ -212,9 +212,8 @@ std::vector<double> drawn_with(const TransitionModel& dynamics, std::size_t copi
   return estimate.reward_draws;
 }
 
-// Mean and spread over the draws; their mean is 5.5 of its own standard errors off at most, their
-// spread (chi-squared with 399 degrees of freedom) by a fifth.
-TEST_F(RewardsOfLog, AreDrawnWithEachOfTheDynamics) {
+// Two states, sensors that tell a lot, and rewards of what is read.
+PomdpParts small_model() {
   test::RandomModelOptions options;
   options.num_states = 2;
   options.num_actions = 2;
@@ -222,6 +221,13 @@ TEST_F(RewardsOfLog, AreDrawnWithEachOfTheDynamics) {
   options.min_alpha = 0.3;
   PomdpParts parts = test::random_model(options, 5).parts();
   parts.reward = Reward::by_observation({0.0, 1.0, 5.0});
+  return parts;
+}
+
+// Mean and spread over the draws; their mean is 5.5 of its own standard errors off at most, their
+// spread (chi-squared with 399 degrees of freedom) by a fifth.
+TEST_F(RewardsOfLog, AreDrawnWithEachOfTheDynamics) {
+  PomdpParts parts = small_model();
   const Pomdp model(parts);
   const std::string path = log_of(model, 1000);
   parts.transition = TransitionModel(2, 2, {0.9, 0.1, 0.3, 0.7, 0.2, 0.8, 0.6, 0.4});
@@ -253,13 +259,7 @@ TEST_F(RewardsOfLog, AreDrawnWithEachOfTheDynamics) {
 // Half of the draws are of one kind, half of another: what they make of the rows differs by a known
 // amount, which standard errors must hold beside that of the rows.
 TEST_F(RewardsOfLog, HaveStandardErrorsThatHoldTheErrorOfTheDynamics) {
-  test::RandomModelOptions options;
-  options.num_states = 2;
-  options.num_actions = 2;
-  options.num_observations = 3;
-  options.min_alpha = 0.3;
-  PomdpParts parts = test::random_model(options, 5).parts();
-  parts.reward = Reward::by_observation({0.0, 1.0, 5.0});
+  PomdpParts parts = small_model();
   const Pomdp model(parts);
   const std::string path = log_of(model, 1000);
   const TransitionEstimate one = learned(model, path);
@@ -325,9 +325,11 @@ TEST_F(RewardsOfLog, AreTheSameForAnyNumberOfRanks) {
     for (const int ranks : {1, 2, 3, 5, 11}) {
       TransitionEstimate found;
       EXPECT_TRUE(testing_support::run_team(ranks, [&](testing_support::ThreadTeam& team) {
-        TransitionEstimate estimate;  // of which others know nothing
+        TransitionEstimate estimate;  // of which others know nothing, nor do they read the log
         if (team.leads()) estimate = dynamics;
-        estimate_rewards(without_reward(model), logs, estimate, on({1, &team}));
+        const std::vector<std::string> no_logs = {"nowhere.csv"};
+        estimate_rewards(without_reward(model), team.leads() ? logs : no_logs, estimate,
+                         on({1, &team}));
         if (team.leads()) found = estimate;
       }));
       EXPECT_EQ(found.reward, expected.reward) << ranks;
@@ -337,13 +339,15 @@ TEST_F(RewardsOfLog, AreTheSameForAnyNumberOfRanks) {
   }
 }
 
-// A fault that nobody has met before.
+// A fault that nobody has met before, when other ranks have rows already.
 TEST_F(RewardsOfLog, TheFirstFaultIsReportedWhoeverReads) {
   const Pomdp model = make_problem("pest-control");
   const std::vector<std::string> logs = {folder_.file("wrong.csv")};
   std::ofstream out(logs.front());
   out << "action,observation,reward\n";
-  for (int t = 0; t < 300; ++t) out << "0,0," << (t == 150 || t == 200 ? "much" : "1") << "\n";
+  for (int t = 0; t < 67'000; ++t) {
+    out << "0,0," << (t == 66'150 || t == 66'200 ? "much" : "1") << "\n";
+  }
   out.close();
   for (const int ranks : {1, 2, 5}) {
     const auto read = [&] {
@@ -358,7 +362,7 @@ TEST_F(RewardsOfLog, TheFirstFaultIsReportedWhoeverReads) {
       });
     };
     EXPECT_THAT(read, testing::ThrowsMessage<InvalidArgument>(
-                          testing::HasSubstr("wrong.csv:152:3: reward 'much'")));
+                          testing::HasSubstr("wrong.csv:66152:3: reward 'much'")));
   }
 }
 

@@ -241,6 +241,20 @@ TEST(JournalTest, AFileThatCannotGrowIsAsItWas) {
   EXPECT_EQ(read_all(folder.path().string()).size(), 3u);
 }
 
+// Writing to a file that nobody can open again goes well: what syncs has to notice.
+TEST(JournalTest, AFileThatWasRemovedIsNoticed) {
+  const test::TemporaryDirectory folder;
+  JournalWriter writer(folder.path().string(), header(), {}, kOneFile);
+  writer.append(step(0, 0));
+  writer.sync();
+  std::filesystem::remove(folder.file(kFirst));
+  writer.append(step(0, 1));
+  EXPECT_THAT([&] { writer.sync(); }, testing::ThrowsMessage<IoError>(testing::AllOf(
+                                          HasSubstr(kFirst), HasSubstr("was removed"))));
+  EXPECT_TRUE(writer.broken());
+  EXPECT_THROW(writer.append(step(0, 2)), IoError);
+}
+
 TEST(JournalTest, OneWriterAtATime) {
   const test::TemporaryDirectory folder;
   const std::string journal = folder.file("deep/journal");

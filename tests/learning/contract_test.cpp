@@ -240,7 +240,7 @@ TEST(AgentTable, TheCertaintyEquivalentAgentHasNoSettingsToExploreBy) {
 
 // They would need all rows again.
 TEST(AgentTable, MomentsCannotDrawFromThePosterior) {
-  for (const char* way : {"gibbs", "laplace"}) {
+  for (const char* way : {"gibbs", "laplace", "likelihood-set"}) {
     const Setting explore{"exploration", way};
     EXPECT_NO_THROW(
         static_cast<void>(find_agent("oas-ucrl-ml").make(network_link(), std::span(&explore, 1))));

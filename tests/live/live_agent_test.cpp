@@ -2,11 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "live/live_fleet.hpp"
 #include "oas/core/contracts.hpp"
@@ -128,6 +133,8 @@ TEST_F(LiveAgentTest, BadRequestsAreRefusedWithAReason) {
                        R"({"call":"history","action":0,"from":0,"to":0.5})",
                        R"({"call":"history","action":0,"from":0,"to":0,"more":1})",
                        "\x80\xff"};
+  EXPECT_THAT(agent.call("observe", R"({"unit":"u","step":0})").body,
+              HasSubstr("is expected; there is none"));
   for (const char* body : bad) {
     const LiveReply reply = agent.call("", body);
     EXPECT_EQ(reply.status, 400) << body << reply.body;
@@ -373,6 +380,27 @@ TEST_F(LiveAgentTest, ForecastsAreOfThePlanInForce) {
   const LiveReply gone = agent.call("forecast", R"({"unit":"gone","actions":0})");
   EXPECT_THAT(gone.body, HasSubstr("has ended"));
 }
+
+#ifdef __linux__
+// One thread, and it alone, gives way to the others: the one that plans. None is slower for it.
+TEST_F(LiveAgentTest, CallsGoBeforePlans) {
+  const LiveAgent agent(model_, options_);
+  const auto threads_that_give_way = [] {
+    int count = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      const pid_t thread = std::stoi(task.path().filename().string());
+      count += sched_getscheduler(thread) == SCHED_BATCH ? 1 : 0;
+      EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(thread)), getpriority(PRIO_PROCESS, 0));
+    }
+    return count;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (threads_that_give_way() == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(threads_that_give_way(), 1);
+}
+#endif
 
 TEST_F(LiveAgentTest, WrongOptionsAreRefused) {
   const auto refused = [&](auto change) {

@@ -100,7 +100,7 @@ TEST_P(LiveReplayTest, GoesOnAsIfNothingHadHappened) {
 
 INSTANTIATE_TEST_SUITE_P(Agents, LiveReplayTest,
                          testing::Values("oas-ucrl-ml", "oas-ucrl-pooled", "psrl-gibbs",
-                                         "psrl-laplace", "certainty-equivalent", "oracle",
+                                         "psrl-laplace", "omle", "certainty-equivalent", "oracle",
                                          "uniform", "psrl"),
                          [](const auto& agent) {
                            std::string name = agent.param;
@@ -147,7 +147,7 @@ TEST(LiveReplay, AnswersDoNotDependOnTheMemory) {
     const Pomdp model = make_problem("network-link");
     LiveOptions options = quick_options(folder.file("much"));
     options.agent = agent_name;
-    options.settings.push_back({"growth", "1.25"});  // fewer plans, each of which reads again
+    options.settings.push_back({"growth", "1.5"});  // fewer plans, each of which reads again
     options.half_life = half_life;
     options.synchronous = true;
     options.on_change = OnChange::fresh;

@@ -38,6 +38,19 @@ TEST(LogErrors, MissingHeader) {
               AllOf(HasSubstr("--separator ';'"), HasSubstr("'action;observation'")));
 }
 
+// A model where a log belongs, as where files stand in the wrong order: on one line or on many, and
+// where columns are named.
+TEST(LogErrors, DocumentForLog) {
+  for (const std::string text :
+       {"{\"format\": \"oas-model/1\", \"states\": 2}\n", "{\n  \"states\": 2\n}\n"}) {
+    for (const std::string columns : {"", "action=cmd"}) {
+      EXPECT_THAT(error_of(text, index_model(), {.columns = columns}),
+                  StartsWith("log.csv:1: a log is expected, and this is a JSON document"))
+          << text << columns;
+    }
+  }
+}
+
 TEST(LogErrors, BlankLineForHeader) {
   EXPECT_EQ(error_of("\n" + kHeader, index_model()),
             "log.csv:1: a blank line where the header row is expected");
@@ -187,7 +200,7 @@ TEST(LogErrors, LineTooLong) {
 
 TEST(LogErrors, ValuesAreShownSafely) {
   EXPECT_THAT(row_error(std::string("\x01\x7f\xff,0\n")),
-              StartsWith("log.csv:2:1: action '?\?\?' is"));
+              StartsWith(R"(log.csv:2:1: action '\x01\x7f\xff' is)"));
   EXPECT_THAT(row_error("façade,0\n"), StartsWith("log.csv:2:1: action 'façade' is"));
   EXPECT_THAT(row_error(std::string(59, 'x') + "éé,0\n"), HasSubstr(std::string(59, 'x') + "…'"));
   EXPECT_THAT(row_error(std::string(100, 'x') + ",0\n"), HasSubstr(std::string(60, 'x') + "…'"));

@@ -70,7 +70,7 @@ TEST(FirstReadings, EveryWayToEvaluateTakesThemIn) {
   PlanOptions options;
   options.span_tolerance = 1e-4;
   const Plan plan = make_plan(model, options);
-  EXPECT_NEAR(plan.gain_upper, 1.0, 1e-9);
+  EXPECT_NEAR(plan.gain_upper, kRight, 1e-9);  // who sees the state from the start on earns 1
   const StartedPolicy of_plan = started(asked_policy(plan, "plan", model));
   EXPECT_NEAR(evaluate_controller(model, of_plan.controller).gain, kRight, 1e-10);
   EXPECT_NEAR(acting_controller(plan).gain, kRight, 1e-10);

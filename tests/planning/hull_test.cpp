@@ -278,6 +278,35 @@ TEST(HullPlan, SameBytesAndMoreWorkIsNeverWorse) {
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("work is -1")));
 }
 
+// Twenty models of all kinds: neither bound ever gets worse, and they never cross.
+TEST(HullPlan, MoreWorkMakesNeitherBoundWorse) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    test::RandomModelOptions sizes;
+    sizes.num_states = 3 + static_cast<int>(seed % 6);
+    sizes.num_actions = 2 + static_cast<int>(seed % 2);
+    sizes.num_observations = 1 + static_cast<int>(seed % 4);
+    sizes.timing = seed % 3 == 0 ? Timing::before : Timing::after;
+    sizes.zero_fraction = 0.3 * static_cast<double>(seed % 4);
+    const Pomdp model = test::random_model(sizes, seed);
+    HullOptions options = quick(seed % 5 == 0 ? 0.05 : 0.0);
+    options.gap = 1e-9;
+    options.simulation = SimulationOptions{};
+    options.simulation->steps = 6400;
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = -lower;
+    for (const double work : {5e6, 2e7, 6e7, 2e8}) {
+      options.work = work;
+      const Plan plan = hull_plan(model, options);
+      EXPECT_GE(plan.gain_lower, lower) << seed << ": " << work;
+      EXPECT_LE(plan.gain_upper, upper) << seed << ": " << work;
+      EXPECT_EQ(plan.certificate.level, options.simulation->level);
+      lower = plan.gain_lower;
+      upper = plan.gain_upper;
+    }
+    EXPECT_LE(lower, upper + 1e-12);
+  }
+}
+
 // Gains of cycles that end at the goal: 15 states to search in 77 steps, and so on. The bounds of
 // a grid cannot be had here, and the fast informed bound is 15 to 50 % above.
 TEST(HullPlan, ClosesTheGapOfPublicModels) {

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/planning/look_ahead.hpp"
 #include "oas/planning/oracles.hpp"
 #include "oas/planning/planner.hpp"
 #include "planning/planning_support.hpp"
@@ -113,6 +116,44 @@ TEST(PointBased, SameSeedSamePlanAndBadOptionsAreNamed) {
   options.rounds = 0;
   EXPECT_THAT([&] { static_cast<void>(point_based_plan(model, 0.0, options)); },
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("rounds is 0")));
+}
+
+// Actions that are left out are not the best ones, also where two are the same: action and value
+// are those of the full look-ahead, to the bit.
+TEST(LookAhead, TheBestActionIsThatOfAllValues) {
+  Rng rng({8, 0, Role::environment});
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    test::RandomModelOptions sizes;
+    sizes.num_states = 2 + static_cast<int>(seed);
+    sizes.num_actions = 4;
+    sizes.zero_fraction = seed % 3 == 0 ? 0.6 : 0.0;
+    sizes.timing = seed % 2 == 0 ? Timing::before : Timing::after;
+    PomdpParts parts = test::random_model(sizes, seed).parts();
+    if (seed % 4 == 0)
+      parts.reward = Reward::by_action_state(std::vector<double>(4 * parts.states.size(), -2.0));
+    const Pomdp model(std::move(parts));
+    Plan plan(model);
+    std::vector<double> alpha;
+    const int vectors = 1 + static_cast<int>(seed % 5);
+    for (int i = 0; i < vectors * model.num_states(); ++i)
+      alpha.push_back(10.0 * rng.uniform() - 5.0);
+    plan.bias = VectorBias{alpha};
+    LookAhead look_ahead(plan);
+    std::vector<double> values(4);
+    for (int repeat = 0; repeat < 200; ++repeat) {
+      std::vector<double> belief(static_cast<std::size_t>(model.num_states()), 0.0);
+      double sum = 0.0;
+      for (double& share : belief)
+        sum += share = rng.uniform() < 0.3 ? 0.0 : std::pow(rng.uniform(), 4.0);
+      if (sum == 0.0) belief[0] = sum = 1.0;
+      for (double& share : belief) share /= sum;
+      look_ahead.action_values(belief, values);
+      const auto largest = std::max_element(values.begin(), values.end());
+      const LookAhead::Best best = look_ahead.best(belief);
+      EXPECT_EQ(best.action, largest - values.begin()) << seed;
+      EXPECT_EQ(best.value, *largest) << seed;
+    }
+  }
 }
 
 }  // namespace

@@ -72,6 +72,60 @@ TEST_F(CoverageKindTest, SameBytesForAnyNumberOfThreads) {
   }
 }
 
+const char* const kOwnModel = R"(
+model = ["own", "corner/minimal"]
+rows = 1500
+logs = 4
+[models.own]
+format = "oas-model/1"
+timing = "before"
+states = ["low", "high"]
+actions = 1
+observations = 2
+transition = [[[0.7, 0.3], [0.4, 0.6]]]
+observation = [[[0.8, 0.2], [0.3, 0.7]]]
+)";
+
+// corner/minimal, written into the study: the same logs, the same rows of the table.
+TEST_F(CoverageKindTest, TakesModelsOfTheStudyItself) {
+  const ResultTable table = table_of("own", coverage_study(kOwnModel));
+  const std::size_t model = table.column("model");
+  ASSERT_EQ(table.rows.size() % 2, 0U);
+  const std::size_t half = table.rows.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    const ResultRow& own = table.rows[i];
+    EXPECT_EQ(to_text(own[model]), "own");
+    for (std::size_t k = model + 1; k < own.size(); ++k) {
+      EXPECT_EQ(to_text(own[k]), to_text(table.rows[half + i][k]));
+    }
+  }
+}
+
+TEST_F(CoverageKindTest, ResultsDependOnWhatAModelSays) {
+  std::string other = kOwnModel;
+  other.replace(other.find("0.7, 0.3"), 8, "0.6, 0.4");
+  EXPECT_NE(parse_study(coverage_study(other), "s.toml").hash(),
+            parse_study(coverage_study(kOwnModel), "s.toml").hash());
+}
+
+TEST_F(CoverageKindTest, WrongModelsAreErrorsWithFileAndLine) {
+  const auto error_of = [](const std::string& from, const std::string& to) {
+    std::string text = kOwnModel;
+    text.replace(text.find(from), from.size(), to);
+    try {
+      static_cast<void>(parse_study(coverage_study(text), "s.toml"));
+    } catch (const ParseError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_THAT(error_of("[0.7, 0.3]", "[0.7, 0.4]"),
+              testing::AllOf(HasSubstr("s.toml:"), HasSubstr("own"), HasSubstr("1.1")));
+  EXPECT_THAT(error_of("transition = [[[0.7, 0.3], [0.4, 0.6]]]", ""), HasSubstr("transition"));
+  EXPECT_THAT(error_of("[models.own]", "[models.pest-control]"), HasSubstr("named problem"));
+  EXPECT_THAT(error_of("[models.own]", "[models.others]"), HasSubstr("own"));
+}
+
 TEST_F(CoverageKindTest, StopsAndGoesOn) {
   const ResultTable whole = table_of("whole", coverage_study(kSmall));
   std::int64_t finished = 0;

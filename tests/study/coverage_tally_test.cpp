@@ -276,6 +276,19 @@ TEST(CoverageReference, KnowsWhatCannotBeLearned) {
   EXPECT_THAT(classes("corner/twins"), Each(RowClass::undetermined));
 }
 
+// With perfect sensors one visit is a visit, however seldom logs have it: what is not known of such
+// a row comes from its rareness, and in a log that happens to visit it four times it is not so.
+TEST(CoverageReference, RareRowsLackVisitsAndNotInformation) {
+  const Pomdp model = make_problem("corner/perfect-sparse");
+  LogShape shape = shape_of(3000);
+  shape.policy = {.name = "belief", .min_action_probability = 0.05};
+  const CoverageReference found = coverage_reference(model, shape);
+  for (std::size_t row = 0; row < found.visits.size(); ++row) {
+    EXPECT_EQ(found.classify(row, 0.0), RowClass::undetermined);
+    EXPECT_NE(found.classify(row, 4.0), RowClass::undetermined) << row;
+  }
+}
+
 TEST(Statistics, ClopperPearsonAgreesWithTables) {
   const ShareInterval none = clopper_pearson(0, 20);
   EXPECT_EQ(none.lower, 0.0);

@@ -14,6 +14,7 @@ CODE = {".hpp", ".cpp", ".h", ".py", ".cmake", ".in"}
 TEXT = {".md", ".toml"}
 MAX_LINES = 450
 MAX_COLUMNS = 100
+MAX_COMMAND_LINES = 150  # apps/cli: a verb parses, calls the library, prints
 # One default for all (core/parallel.hpp).
 OTHER_PARALLELISM = re.compile(r"\bParallelism(\s+\w+)?\s*=\s*(?!\{\})[^=\s]")
 
@@ -33,8 +34,9 @@ def kind(path):
 
 
 def code_faults(path, lines):
-    if len(lines) > MAX_LINES:
-        yield len(lines), f"{len(lines)} lines, more than {MAX_LINES}"
+    most = MAX_COMMAND_LINES if path.match("apps/cli/*.cpp") else MAX_LINES
+    if len(lines) > most:
+        yield len(lines), f"{len(lines)} lines, more than {most}"
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_COLUMNS:
             yield number, f"{len(line)} columns, more than {MAX_COLUMNS}"

@@ -37,6 +37,11 @@ class CheckStyle(unittest.TestCase):
             self.assertEqual(len(found), 1, found)
             self.assertIn(expected, found[0])
 
+    def test_files_of_the_command_are_short(self):
+        self.assertEqual(self.faults_of("apps/cli/x.cpp", b"int x;\n" * 150), [])
+        found = self.faults_of("apps/cli/x.cpp", b"int x;\n" * 151)
+        self.assertEqual(found, ["apps/cli/x.cpp:151: 151 lines, more than 150"])
+
     def test_parallelism_has_one_default(self):
         for default, count in (("{}", 0), ("{1}", 1), ("Parallelism{1}", 1), ("one_thread", 1)):
             text = f"void f(Parallelism parallelism = {default});\n".encode()

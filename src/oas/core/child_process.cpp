@@ -1,5 +1,6 @@
 #include "oas/core/child_process.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -7,14 +8,23 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
@@ -232,5 +242,78 @@ void ChildProcess::end(double grace) {
   if (errors_ >= 0) close(errors_);
   errors_ = -1;
 }
+
+#ifdef __linux__
+
+namespace {
+
+constexpr std::size_t kStatBytes = 1024;  // more than /proc/PID/stat has up to the parent
+
+// 0: there is none, or it is not told. Takes no memory.
+pid_t parent_of(pid_t pid) {
+  std::array<char, 64> path{};
+  *fmt::format_to_n(path.data(), path.size() - 1, "/proc/{}/stat", pid).out = '\0';
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::array<char, kStatBytes> bytes{};
+  const ssize_t count = read(file, bytes.data(), bytes.size());
+  close(file);
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  // "PID (name) S PARENT …", where the name may hold anything.
+  const std::size_t name = text.rfind(") ");
+  constexpr std::size_t kToParent = 4;  // ") S "
+  if (name == std::string_view::npos || name + kToParent >= text.size()) return 0;
+  pid_t parent = 0;
+  std::from_chars(text.data() + name + kToParent, text.data() + text.size(), parent);
+  return parent;
+}
+
+// Of this process, ended ones included; none: the system does not tell.
+std::optional<std::vector<pid_t>> children() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
+  if (!folder) return std::nullopt;
+  std::vector<pid_t> found;
+  while (const dirent* const entry = readdir(folder.get())) {
+    const std::string_view name = static_cast<const char*>(entry->d_name);
+    pid_t pid = 0;
+    std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (pid > 0 && parent_of(pid) == getpid()) found.push_back(pid);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+StrayKeeper::StrayKeeper() : before_(children()) {
+  int kept = 0;
+  kept_before_ = prctl(PR_GET_CHILD_SUBREAPER, &kept) == 0 && kept != 0;
+  if (before_) prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+// Children of who is killed become this one's, and are killed next.
+StrayKeeper::~StrayKeeper() {
+  if (!before_) return;
+  try {
+    for (bool any = true; any;) {
+      any = false;
+      for (const pid_t pid : children().value_or(*before_)) {
+        if (std::binary_search(before_->begin(), before_->end(), pid)) continue;
+        kill(pid, SIGKILL);
+        any = waitpid(pid, nullptr, 0) == pid || any;
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // There is not even memory to look for them.
+  }
+  if (!kept_before_) prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+#else
+
+StrayKeeper::StrayKeeper() = default;
+StrayKeeper::~StrayKeeper() = default;
+
+#endif
 
 }  // namespace oas

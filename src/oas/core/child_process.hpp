@@ -3,8 +3,10 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace oas {
 
@@ -49,6 +51,23 @@ class ChildProcess {
   std::string received_;
   std::string last_errors_;  // the end of what it wrote to standard error
   std::string failure_;
+};
+
+/// While it lives, whatever ChildProcesses started stays below this process, even programs that
+/// have left their group and lost their parent (daemons, setsid); those that are still there at its
+/// end are killed. For programs, not for a library within one: it takes every child of the process
+/// that was not there before. Where the system is not Linux, or does not tell its processes, it
+/// does nothing.
+class StrayKeeper {
+ public:
+  StrayKeeper();
+  ~StrayKeeper();
+  StrayKeeper(const StrayKeeper&) = delete;
+  StrayKeeper& operator=(const StrayKeeper&) = delete;
+
+ private:
+  std::optional<std::vector<pid_t>> before_;  // none: not known
+  bool kept_before_ = false;                  // it was so already
 };
 
 }  // namespace oas

@@ -24,6 +24,19 @@ std::optional<Number> read_number(const std::string& text, const Between<Number>
   return range.holds(value) ? std::optional(value) : std::nullopt;
 }
 
+// 1e15 rather than fifteen zeros to be counted.
+template <class Number>
+std::string end_text(Number end) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    constexpr double kLong = 1e9;
+    if (std::abs(end) >= kLong) {
+      const int exponent = static_cast<int>(std::floor(std::log10(std::abs(end))));
+      return fmt::format("{:g}e{}", end / std::pow(10.0, exponent), exponent);
+    }
+  }
+  return fmt::format("{}", end);
+}
+
 // "at least 2", "2 to 9", "above 0 and below 1"; empty where all numbers are allowed.
 template <class Number>
 std::string range_text(const Between<Number>& range) {
@@ -34,12 +47,12 @@ std::string range_text(const Between<Number>& range) {
   const bool below = range.least > (std::is_unsigned_v<Number> ? Number{0} : Limits::lowest());
   const bool above = range.most < Limits::max();
   if (below && above && !above_zero && !above_one && !open_above) {
-    return fmt::format("{} to {}", range.least, range.most);
+    return fmt::format("{} to {}", end_text(range.least), end_text(range.most));
   }
   const std::string least = above_zero  ? "above 0"
                             : above_one ? "above 1"
-                                        : fmt::format("at least {}", range.least);
-  const std::string most = open_above ? "below 1" : fmt::format("at most {}", range.most);
+                                        : "at least " + end_text(range.least);
+  const std::string most = open_above ? "below 1" : "at most " + end_text(range.most);
   return (below ? least : "") + (below && above ? " and " : "") + (above ? most : "");
 }
 

@@ -12,6 +12,7 @@
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
 #include "oas/core/version.hpp"
+#include "oas/estimation/detail/carried_draws.hpp"
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/model_json.hpp"
 
@@ -282,6 +283,7 @@ void read_draws(const JsonView& about, const Pomdp& model, TransitionEstimate& e
   const int o = model.num_observations();
   const std::size_t draws = about.has("draws") ? about.at("draws").size() : 0;
   if (about.has("draws")) {
+    detail::require_few_draws(about.at("draws"));
     estimate.draws = draws_from_json(about.at("draws"), std::array{a, s, s},
                                      [&](const std::vector<double>& draw) {
                                        static_cast<void>(TransitionModel(s, a, draw, "draw"));

@@ -51,9 +51,12 @@ void seed_and_cells(EvidenceOptions& options, SettingFields& fields) {
   options.cells.visit_cells(fields);
 }
 
-// How particles move is for programs: EvidenceOptions::particles.
+// How else particles move is for programs: EvidenceOptions::particles.
 void particle_settings(EvidenceOptions& options, SettingFields& fields) {
   options.particles.visit_number(fields);
+  fields("moves", options.particles.sweeps, {1, 1000},
+         "Metropolis steps for each action whenever the particles are moved: more of them explore "
+         "the posterior better, and take as much longer");
   seed_and_cells(options, fields);
 }
 

@@ -3,19 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <numeric>
+#include <regex>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/core/words.hpp"
 
 namespace oas {
 
 namespace {
 
 constexpr double kPoorError = 0.1;
+constexpr std::string_view kPoorWords = "is poorly determined: standard error up to ";
 
 // One for each block of draws.
 std::vector<ObservationModel> drawn_sensors(const Pomdp& model,
@@ -37,19 +42,22 @@ std::vector<ObservationModel> drawn_sensors(const Pomdp& model,
 std::string TransitionEstimate::brief() const {
   if (status == EstimateStatus::not_run) return "not run";
   const auto total = std::accumulate(pairs.begin(), pairs.end(), std::int64_t{0});
-  std::string text = fmt::format("{}: {} pairs from {} rows", estimator, total, rows);
+  std::string text = fmt::format("{}: {} {} from {} {}", estimator, total, plural(total, "pair"),
+                                 rows, plural(rows, "row"));
   if (log_likelihood) {
-    text = effective_rows
-               ? fmt::format("{}: weighted log-likelihood {:.6g}, {} rows, {} passes", estimator,
-                             *log_likelihood, rows, passes)
-               : fmt::format("{}: log-likelihood {:.6f} per row, {} rows, {} passes", estimator,
-                             *log_likelihood / static_cast<double>(rows), rows, passes);
+    text = effective_rows ? fmt::format("{}: weighted log-likelihood {:.6g}, {} {}, {} {}",
+                                        estimator, *log_likelihood, rows, plural(rows, "row"),
+                                        passes, plural(passes, "pass"))
+                          : fmt::format("{}: log-likelihood {:.6f} per row, {} {}, {} {}",
+                                        estimator, *log_likelihood / static_cast<double>(rows),
+                                        rows, plural(rows, "row"), passes, plural(passes, "pass"));
   }
   const auto open = std::count_if(flagged.begin(), flagged.end(),
                                   [](const FlaggedRow& row) { return !row.settled; });
   const auto unknown = static_cast<std::ptrdiff_t>(flagged.size()) - open;
-  if (unknown > 0) text += fmt::format(", {} rows of T not determined", unknown);
-  if (open > 0) text += fmt::format(", {} rows of T not settled", open);
+  if (unknown > 0)
+    text += fmt::format(", {} {} of T not determined", unknown, plural(unknown, "row"));
+  if (open > 0) text += fmt::format(", {} {} of T not settled", open, plural(open, "row"));
   return text;
 }
 
@@ -175,44 +183,110 @@ void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate) {
     };
     if (std::any_of(estimate.flagged.begin(), estimate.flagged.end(), is_this)) continue;
     estimate.warnings.push_back(
-        fmt::format("row ({}, {}) is poorly determined: standard error up to {:.2g}",
-                    model.actions()[row / model.num_states()],
-                    model.states()[row % model.num_states()], worst));
+        fmt::format("row ({}, {}) {}{:.2g}", model.actions()[row / model.num_states()],
+                    model.states()[row % model.num_states()], kPoorWords, worst));
   }
 }
 
+namespace {
+
+// What was said of one row, of several: "it was never visited" → "they were never visited".
+std::string about_several(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords = {
+      {{" it was ", " they were "},
+       {" it is ", " they are "},
+       {" it has ", " they have "},
+       {" it ", " them "},
+       {" its ", " their "}}};
+  std::string several;
+  while (!text.empty()) {
+    const auto word = std::find_if(kWords.begin(), kWords.end(),
+                                   [&](const auto& one) { return text.starts_with(one.first); });
+    if (word == kWords.end()) {
+      several += text.front();
+      text.remove_prefix(1);
+    } else {  // the blank at its end may begin another
+      several += word->second.substr(0, word->second.size() - 1);
+      text.remove_prefix(word->first.size() - 1);
+    }
+  }
+  return several;
+}
+
+// A reason, numbers left out: what rows that share it have in common.
+std::string without_numbers(const std::string& reason) {
+  static const std::regex kNumber(R"(-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?)");
+  return std::regex_replace(reason, kNumber, "");
+}
+
+// Rows of which the same is said: "is poorly …".
+struct RowGroup {
+  std::string kind;
+  std::vector<std::string> rows;
+  std::string_view reason;     // of the first
+  bool differ = false;         // the numbers in their reasons
+  std::vector<double> errors;  // of rows that are poorly determined
+
+  // The row with the largest error first.
+  void sort() {
+    std::vector<std::size_t> order(errors.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return errors[a] > errors[b]; });
+    std::vector<std::string> sorted;
+    for (const std::size_t i : order) sorted.push_back(std::move(rows[i]));
+    if (!errors.empty()) rows = std::move(sorted);
+  }
+};
+
+std::string words_for(const RowGroup& group) {
+  constexpr std::size_t kShown = 4;
+  const std::size_t count = group.rows.size();
+  if (count == 0) return std::string(group.reason);
+  if (count == 1) return fmt::format("row {} {}", group.rows.front(), group.reason);
+  std::string reason(group.reason.substr(group.reason.find(' ')));
+  if (!group.errors.empty()) {
+    reason = fmt::format("{}{:.2g}", kPoorWords.substr(kPoorWords.find(' ')),
+                         *std::max_element(group.errors.begin(), group.errors.end()));
+  } else if (group.differ) {
+    reason += " (the first of them)";
+  }
+  const std::span shown(group.rows.data(), std::min(count, kShown));
+  const std::string more = count > kShown ? fmt::format(" and {} more", count - kShown) : "";
+  return fmt::format("rows {}{} {}{}", fmt::join(shown, ", "), more,
+                     group.reason.starts_with("has ") ? "have" : "are", about_several(reason));
+}
+
+}  // namespace
+
 std::vector<std::string> for_people(const std::vector<std::string>& warnings) {
   constexpr std::string_view kRow = "row (";
-  constexpr std::size_t kShown = 4;
-  struct Group {
-    std::vector<std::string> rows;
-    std::string_view reason;  // of one row: "is poorly …"
-  };
-  std::vector<Group> groups;
+  std::vector<RowGroup> groups;
   for (const std::string& warning : warnings) {
     const std::size_t end = warning.starts_with(kRow) ? warning.find(") ") : std::string::npos;
     const bool of_row = end != std::string::npos;
     const std::string_view reason = std::string_view(warning).substr(of_row ? end + 2 : 0);
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return of_row && !group.rows.empty() && group.reason == reason;
+    const std::string kind = without_numbers(std::string(reason));
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const RowGroup& group) {
+      return of_row && !group.rows.empty() && group.kind == kind;
     });
-    Group& group = same == groups.end() ? groups.emplace_back(Group{{}, reason}) : *same;
-    if (of_row) group.rows.push_back(warning.substr(kRow.size() - 1, end + 2 - kRow.size()));
+    const bool is_new = same == groups.end();
+    RowGroup& group = is_new ? groups.emplace_back() : *same;
+    if (is_new) {
+      group.kind = kind;
+      group.reason = reason;
+    }
+    group.differ = group.differ || group.reason != reason;
+    if (!of_row) continue;
+    group.rows.push_back(warning.substr(kRow.size() - 1, end + 2 - kRow.size()));
+    if (reason.starts_with(kPoorWords)) {
+      group.errors.push_back(std::strtod(warning.c_str() + end + 2 + kPoorWords.size(), nullptr));
+    }
   }
   std::vector<std::string> texts;
-  for (const Group& group : groups) {
-    const std::size_t count = group.rows.size();
-    if (count < 2) {
-      texts.push_back(count == 0 ? std::string(group.reason)
-                                 : fmt::format("row {} {}", group.rows.front(), group.reason));
-      continue;
-    }
-    const std::span shown(group.rows.data(), std::min(count, kShown));
-    const std::string more = count > kShown ? fmt::format(" and {} more", count - kShown) : "";
-    const std::size_t verb = group.reason.find(' ');
-    texts.push_back(fmt::format("rows {}{} {}{}", fmt::join(shown, ", "), more,
-                                group.reason.starts_with("has ") ? "have" : "are",
-                                group.reason.substr(verb)));
+  for (RowGroup& group : groups) {
+    group.sort();
+    texts.push_back(words_for(group));
   }
   return texts;
 }

@@ -121,7 +121,7 @@ struct TransitionEstimate {
 /// Warnings about rows whose entries are known to ± 0.1 only, or worse, and are not flagged.
 void warn_of_poor_rows(const Pomdp& model, TransitionEstimate& estimate);
 
-/// Warnings as they are told to people: rows of which the same is said stand in one line.
+/// Warnings as told to people: rows of which the same is said, but for numbers, stand in one line.
 [[nodiscard]] std::vector<std::string> for_people(const std::vector<std::string>& warnings);
 
 }  // namespace oas

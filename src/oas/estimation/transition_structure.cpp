@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/words.hpp"
 
 namespace oas {
 
@@ -214,9 +215,9 @@ std::string TransitionStructure::brief() const {
   }
   for (std::size_t row = 0; row < leader_.size(); ++row) equal += leader_[row] != row;
   return fmt::format(
-      "{} known zeros, {} other fixed entries, {} rows equal to others; {} of {} "
-      "numbers are free",
-      zeros, others, equal, num_free(), leader_.size() * (n - 1));
+      "{} known {}, {} other fixed {}, {} {} equal to others; {} of {} numbers are free", zeros,
+      plural(zeros, "zero"), others, plural(others, "entry"), equal, plural(equal, "row"),
+      num_free(), leader_.size() * (n - 1));
 }
 
 }  // namespace oas

@@ -9,6 +9,8 @@
 #include "oas/core/contracts.hpp"
 #include "oas/core/sampling.hpp"
 #include "oas/estimation/evidence.hpp"
+#include "oas/estimation/likelihood/likelihood_estimator.hpp"
+#include "oas/estimation/transition_error.hpp"
 
 namespace oas {
 
@@ -17,6 +19,7 @@ namespace {
 constexpr std::uint64_t kDrawSeed = 31'415;
 constexpr double kMostDraws = 400.0;
 constexpr double kFewestDraws = 50.0;
+constexpr double kWeakSensor = 0.05;  // σ_S(Z_a)
 
 // Columns of independent standard normal numbers.
 Matrix normal_columns(Eigen::Index rows, Eigen::Index columns) {
@@ -159,6 +162,37 @@ std::string first_reason(const Pomdp& model, const Identifiability& found, bool 
   return {};
 }
 
+// How many steps until logs speak for the truth more than noise speaks for other dynamics: a climb
+// gains half a unit of log-likelihood for each parameter from noise, and as much again now and
+// then, so that the truth must gain one. 0 where uniform dynamics are near enough.
+double steps_to_be_found(const Pomdp& model, double target, const std::vector<Trajectory>& logs,
+                         Parallelism parallelism) {
+  const int n = model.num_states();
+  const TransitionModel uniform = TransitionModel::uniform(n, model.num_actions());
+  if (transition_error(model.transition(), uniform).frobenius <= target) return 0.0;
+  TransitionLikelihood rows(model);
+  for (const Trajectory& log : logs) {
+    rows.start_run();
+    rows.append(log.actions, log.observations);
+  }
+  const double gain = rows.pass(model.transition(), {}, parallelism).log_likelihood -
+                      rows.pass(uniform, {}, parallelism).log_likelihood;
+  const double parameters = static_cast<double>(model.num_actions()) * n * (n - 1);
+  return gain > 0.0 ? parameters * static_cast<double>(rows.rows()) / gain
+                    : std::numeric_limits<double>::infinity();
+}
+
+std::string presumed_of_search(const Pomdp& model) {
+  const std::vector<double> alphas = sensor_alphas(model);
+  const auto weakest = std::min_element(alphas.begin(), alphas.end());
+  if (*weakest >= kWeakSensor) return {};
+  return fmt::format(
+      "that the search finds the highest maximum; with a sensor as weak as that of {} (alpha "
+      "{:.2g}) "
+      "it may not",
+      model.actions()[static_cast<int>(weakest - alphas.begin())], *weakest);
+}
+
 }  // namespace
 
 double ErrorForecast::steps_for(double target) const {
@@ -222,6 +256,10 @@ std::vector<DataNeeded> data_needed(const Pomdp& model, double target,
           likelihood ? forecast_likelihood(model, logs, parallelism)
                      : forecast_moments(model, name, options, logs, parallelism);
       one.steps = forecast->steps_for(target);
+      if (likelihood) {
+        one.steps = std::max(*one.steps, steps_to_be_found(model, target, logs, parallelism));
+        one.presumes = presumed_of_search(model);
+      }
     }
     result.push_back(std::move(one));
   }

@@ -50,11 +50,16 @@ struct DataNeeded {
   std::string estimator;
   std::optional<double> steps;
   std::string reason;  ///< why there is no number
+  /// What the number takes for granted and may fail; empty: nothing of the kind. Information at the
+  /// true T says how sharp the maximum of the likelihood there is, not whether it is the only one,
+  /// and with weak sensors a search may end at another.
+  std::string presumes = {};
 };
 
-/// The steps for which the expected error is `target`, for each estimator; where some row is not
-/// determined by it (see identify()) the first such row is the reason. Throws InvalidArgument on an
-/// estimator that is neither of moments nor of likelihood.
+/// The steps for which the expected error is `target`, for each estimator; for likelihood at least
+/// as many as the truth needs to stand out from what noise makes of other dynamics. Where some row
+/// is not determined by it (see identify()) the first such row is the reason. Throws
+/// InvalidArgument on an estimator that is neither of moments nor of likelihood.
 [[nodiscard]] std::vector<DataNeeded> data_needed(const Pomdp& model, double target,
                                                   const std::vector<std::string>& estimators,
                                                   const SurveyOptions& options,

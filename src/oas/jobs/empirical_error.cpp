@@ -1,5 +1,7 @@
 #include "oas/jobs/empirical_error.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,6 +15,8 @@ namespace oas {
 namespace {
 
 constexpr std::size_t kBlockSteps = 1 << 16;
+constexpr double kRoughly = 1.25;  // what a prediction may be off
+constexpr double kRefutedLevel = 0.001;
 
 TransitionModel one_estimate(const Pomdp& model, const EmpiricalErrorOptions& options,
                              std::uint32_t replication) {
@@ -41,6 +45,13 @@ void EmpiricalErrorOptions::validate() const {
 
 double EmpiricalError::steps_for(double target, std::size_t steps) const {
   return static_cast<double>(steps) * (mean / target) * (mean / target);
+}
+
+bool EmpiricalError::refutes(double target) const {
+  if (errors.size() < 2) return false;
+  const boost::math::students_t student(static_cast<double>(errors.size() - 1));
+  const double critical = boost::math::quantile(student, 1.0 - kRefutedLevel);
+  return mean - critical * standard_error > kRoughly * target;
 }
 
 EmpiricalError empirical_error(const Pomdp& model, const EmpiricalErrorOptions& options,

@@ -32,6 +32,9 @@ struct EmpiricalError {
 
   /// Steps for a target error by the 1/√n rate: steps · (mean/target)².
   [[nodiscard]] double steps_for(double target, std::size_t steps) const;
+  /// Whether the mean error is above 1.25 · `target`, by Student's test of level 0.001: a length
+  /// that was predicted for `target` is not enough.
+  [[nodiscard]] bool refutes(double target) const;
 };
 
 /// Simulates, folds and estimates `replications` times (in parallel, same bits for any number of

@@ -1,5 +1,6 @@
 #include "oas/jobs/log_calibration.hpp"
 
+#include <charconv>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -119,6 +120,19 @@ SensorCounts count_labelled_rows(const Pomdp& model, std::span<const std::string
               fmt::join(paths, ", "), counts.tally.rows,
               unused_rows_text(counts.tally, model.timing(), model.rows()));
   return counts;
+}
+
+bool look_like_readings(const Labels& observations) {
+  if (!observations.has_names()) return false;
+  bool decimals = false;
+  for (int o = 0; o < observations.size(); ++o) {
+    const std::string& name = observations[o];
+    double value = 0.0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return false;
+    decimals = decimals || name.find('.') != std::string::npos;
+  }
+  return decimals;
 }
 
 Json calibration_to_json(const Pomdp& skeleton, const Calibration& calibration) {

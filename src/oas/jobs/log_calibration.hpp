@@ -7,6 +7,7 @@
 
 #include "oas/core/parallel.hpp"
 #include "oas/jobs/log_estimation.hpp"
+#include "oas/model/labels.hpp"
 #include "oas/model/pomdp.hpp"
 #include "oas/sensors/calibration.hpp"
 
@@ -27,6 +28,10 @@ namespace oas {
                                                Parallelism parallelism = {},
                                                const RowsRead& progress = {},
                                                const LogOptions& options = {});
+
+/// Whether names that were found in a log are numbers, some with decimals, as no names would be:
+/// then they are rather readings, for calibrate_densities().
+[[nodiscard]] bool look_like_readings(const Labels& observations);
 
 /// The model with calibrated sensors as a document: a model file with an object `calibration`.
 [[nodiscard]] nlohmann::ordered_json calibration_to_json(const Pomdp& skeleton,

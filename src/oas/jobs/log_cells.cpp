@@ -1,8 +1,14 @@
 #include "oas/jobs/log_cells.hpp"
 
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
 #include "oas/core/contracts.hpp"
+#include "oas/core/parallel.hpp"
 #include "oas/logs/log_files.hpp"
 #include "oas/logs/log_writer.hpp"
+#include "oas/model/model_json.hpp"
 
 namespace oas {
 
@@ -85,6 +91,30 @@ std::int64_t discretise_log(const ContinuousPomdp& model, const Pomdp& finite, c
   }
   writer.commit();
   return static_cast<std::int64_t>(reader.rows_read());
+}
+
+bool has_draws_under_densities(const nlohmann::ordered_json& estimate,
+                               const ContinuousPomdp& model) {
+  const std::size_t densities = model.density_draws().draws.size();
+  return densities > 0 && estimate.contains("labelled_rows") && estimate.contains("draws") &&
+         estimate["draws"].size() % densities == 0;
+}
+
+nlohmann::ordered_json discretised_document(const ContinuousPomdp& model, const Pomdp& finite,
+                                            const Cells& cells, nlohmann::ordered_json estimate,
+                                            Parallelism parallelism) {
+  nlohmann::ordered_json document = model_to_json(finite);
+  document["cells"] = cells_to_json(cells);
+  if (estimate.is_null()) return document;
+  if (has_draws_under_densities(estimate, model)) {
+    std::vector<nlohmann::ordered_json> drawn(model.density_draws().draws.size());
+    parallel_for(drawn.size(), parallelism, [&](std::size_t k) {
+      drawn[k] = model_to_json(discretise(model.with_draw(k), cells))["observation"];
+    });
+    estimate["sensor_draws"] = drawn;
+  }
+  document["estimate"] = std::move(estimate);
+  return document;
 }
 
 }  // namespace oas

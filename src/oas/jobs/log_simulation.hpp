@@ -59,8 +59,8 @@ struct SimulatedLog {
 using ReceiveRows =
     std::function<void(const Trajectory& rows, std::span<const double> readings, std::int64_t run)>;
 
-/// Lets a policy or a plan play and hands out its rows, run after run: simulate_log() without the
-/// file. Rewards and states are always among them.
+/// Lets a policy or a plan play and hands out its rows, run after run. It is simulate_log() without
+/// the file; rewards and states are always among them.
 SimulatedLog simulate_rows(const AnyModel& model, const LogSimulationOptions& options,
                            const ReceiveRows& receive, Parallelism parallelism = {},
                            const RowsRead& progress = {});

@@ -1,7 +1,9 @@
 #include "oas/jobs/detail/reward_rows.hpp"
 
 #include <cmath>
+#include <exception>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -15,6 +17,10 @@ namespace oas::detail {
 namespace {
 
 constexpr std::int64_t kRowsAtOnce = 1 << 16;  // in memory, filtered under all draws
+constexpr std::size_t kReadingWorth = 3;       // draws: to read rows and filter them for batches
+
+// Pieces of runs, one after the other.
+using Pieces = std::vector<LoggedRun>;
 
 // Calls receive(action, belief before the row, reward) for the rows of the next piece of a run
 // whose reward is known.
@@ -26,102 +32,194 @@ void for_each_reward(PieceFilter& filter, const LoggedRun& piece,
   });
 }
 
-// [draw][action]: what the rows say under each of some drawn dynamics.
-class SumsUnderDraws {
+// All rows of the logs.
+void read_pieces(const AnyModel& model, std::span<const std::string> logs,
+                 const RewardEstimation& how, const std::function<void(const Pieces&)>& receive) {
+  Pieces pieces;
+  std::int64_t rows = 0;
+  const auto hand_on = [&] {
+    if (!pieces.empty()) receive(pieces);
+    pieces.clear();
+    rows = 0;
+  };
+  for (const OneLog& log : logs_of(logs, how.rows)) {
+    LogReader reader =
+        std::visit([&](const auto& any) { return LogReader(log, any, how.rows); }, model);
+    OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log.name());
+    const auto add = [&](const LoggedRun& piece) {
+      pieces.push_back(piece);
+      rows += piece.rows();
+      if (how.progress) how.progress(piece.rows());
+      if (rows >= kRowsAtOnce) hand_on();
+    };
+    for_each_run(reader, add, kRowsAtOnce);
+  }
+  hand_on();
+}
+
+// What rows say under the estimated dynamics, in batches, and under some drawn ones.
+class RewardFold {
  public:
-  SumsUnderDraws(const Pomdp& chain, std::span<const TransitionModel> draws, bool finite,
-                 Parallelism parallelism)
-      : parallelism_(parallelism) {
+  RewardFold(const AnyModel& model, const Pomdp& chain, std::span<const TransitionModel> draws,
+             Parallelism parallelism)
+      : parallelism_(parallelism),
+        batches_(chain.num_actions(), chain.num_states()),
+        filter_(chain, std::holds_alternative<Pomdp>(model)) {
     models_.reserve(draws.size());
     for (const TransitionModel& draw : draws) {
-      filters_.emplace_back(models_.emplace_back(chain.with_transition(draw)), finite);
+      filters_.emplace_back(models_.emplace_back(chain.with_transition(draw)),
+                            std::holds_alternative<Pomdp>(model));
     }
     const auto actions = static_cast<std::size_t>(chain.num_actions());
     sums_.assign(models_.size(), std::vector(actions, RewardSums(chain.num_states())));
   }
 
-  void add(const LoggedRun& piece) {
-    if (models_.empty()) return;
-    waiting_.push_back(piece);
-    rows_waiting_ += piece.rows();
-    if (rows_waiting_ >= kRowsAtOnce) finish();
+  void add_to_batches(const Pieces& pieces) {
+    for (const LoggedRun& piece : pieces) {
+      for_each_reward(filter_, piece,
+                      [&](Action action, std::span<const double> belief, double reward) {
+                        batches_.add(action, belief, reward);
+                      });
+    }
   }
-  void finish() {
+  void add_to_draws(const Pieces& pieces) {
     parallel_for(models_.size(), parallelism_, [&](std::size_t draw) {
-      for (const LoggedRun& piece : waiting_) {
+      for (const LoggedRun& piece : pieces) {
         for_each_reward(filters_[draw], piece,
                         [&](Action action, std::span<const double> belief, double reward) {
                           sums_[draw][static_cast<std::size_t>(action)].add(belief, reward);
                         });
       }
     });
-    waiting_.clear();
-    rows_waiting_ = 0;
   }
-
-  [[nodiscard]] std::vector<DrawSums> take() { return std::move(sums_); }
+  [[nodiscard]] RewardRows take() { return {std::move(batches_), std::move(sums_)}; }
 
  private:
   Parallelism parallelism_;
+  RewardBatches batches_;
+  PieceFilter filter_;
   std::vector<Pomdp> models_;
   std::vector<PieceFilter> filters_;  // [draw]
-  std::vector<DrawSums> sums_;
-  std::vector<LoggedRun> waiting_;
-  std::int64_t rows_waiting_ = 0;
+  std::vector<DrawSums> sums_;        // [draw][action]
 };
 
-// `batches`: whether these are wanted, beside some of the drawn dynamics.
-RewardRows fold_rewards(const AnyModel& model, const Pomdp& chain,
-                        std::span<const std::string> logs, std::span<const TransitionModel> draws,
-                        bool batches, const RewardEstimation& how) {
-  const bool finite = std::holds_alternative<Pomdp>(model);
-  RewardRows found{RewardBatches(chain.num_actions(), chain.num_states()), {}};
-  SumsUnderDraws drawn(chain, draws, finite, {how.parallelism.threads});
-  PieceFilter filter(chain, finite);
-  for (const OneLog& log : logs_of(logs, how.rows)) {
-    LogReader reader =
-        std::visit([&](const auto& any) { return LogReader(log, any, how.rows); }, model);
-    OAS_REQUIRE(reader.has_reward(), "{}: has no column for the reward", log.name());
-    const auto add = [&](const LoggedRun& piece) {
-      if (batches) {
-        for_each_reward(filter, piece,
-                        [&](Action action, std::span<const double> belief, double reward) {
-                          found.batches.add(action, belief, reward);
-                        });
-      }
-      drawn.add(piece);
-      if (how.progress) how.progress(piece.rows());
-    };
-    for_each_run(reader, add, kRowsAtOnce);
+// What filters and sums look at.
+std::string saved_pieces(const Pieces& pieces) {
+  ByteWriter out;
+  for (const LoggedRun& piece : pieces) {
+    out.put_all(piece.actions);
+    out.put_all(piece.observations);
+    out.put_all(piece.rewards);
+    out.put_all(piece.likelihoods);
+    piece.start.save(out);
+    out.put(piece.is_more);
   }
-  drawn.finish();
-  found.drawn = drawn.take();
-  return found;
+  return out.take();
 }
 
-// Batches are rank 0's, draws of the dynamics are dealt out; whoever has some reads the logs.
+Pieces loaded_pieces(const std::string& bytes) {
+  Pieces pieces;
+  for (ByteReader in(bytes); !in.at_end();) {
+    LoggedRun& piece = pieces.emplace_back();
+    piece.actions = in.get_all<Action>();
+    piece.observations = in.get_all<Observation>();
+    piece.rewards = in.get_all<double>();
+    piece.likelihoods = in.get_all<double>();
+    piece.start = RunStart::loaded(in);
+    piece.is_more = in.get<bool>();
+  }
+  return pieces;
+}
+
+// Rows that rank 0 reads, on all ranks; nobody is more than one give() behind.
+class SharedRows {
+ public:
+  explicit SharedRows(Team& team) : team_(team) {}
+
+  void give(const Pieces& pieces) {
+    wait_for_others();
+    static_cast<void>(team_.broadcast(saved_pieces(pieces)));
+    given_ = true;
+  }
+  void end() {
+    wait_for_others();
+    static_cast<void>(team_.broadcast({}));
+  }
+  // On the other ranks.
+  void take_all(const std::function<void(const Pieces&)>& receive) {
+    std::exception_ptr failure;
+    for (std::string bytes; !(bytes = team_.broadcast({})).empty();) {
+      team_.send(0, {});
+      try {
+        if (!failure) receive(loaded_pieces(bytes));
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
+
+ private:
+  void wait_for_others() {
+    for (int rank = 1; given_ && rank < team_.size(); ++rank) {
+      static_cast<void>(team_.receive(rank));
+    }
+    given_ = false;
+  }
+
+  Team& team_;
+  bool given_ = false;
+};
+
+void read_for_all(const AnyModel& model, std::span<const std::string> logs,
+                  const RewardEstimation& how, bool share,
+                  const std::function<void(const Pieces&)>& receive) {
+  SharedRows shared(*how.parallelism.team);
+  try {
+    read_pieces(model, logs, how, [&](const Pieces& pieces) {
+      if (share) shared.give(pieces);
+      receive(pieces);
+    });
+  } catch (...) {
+    shared.end();
+    throw;
+  }
+  shared.end();
+}
+
+// Rank 0 reads, and what it reads is filtered by all, each under some of the draws.
 RewardRows fold_rewards_together(const AnyModel& model, const Pomdp& chain,
                                  std::span<const std::string> logs,
                                  std::span<const TransitionModel> draws,
                                  const RewardEstimation& how) {
   Team& team = *how.parallelism.team;
-  const auto first_of = [&](int rank) {  // batches weigh as much as a draw
+  const auto first_of = [&](int rank) {
     const auto ranks = static_cast<std::size_t>(team.size());
-    const auto end = ((draws.size() + 1) * static_cast<std::size_t>(rank) + ranks - 1) / ranks;
-    return std::max<std::size_t>(end, 1) - 1;
+    const std::size_t work = draws.size() + kReadingWorth;
+    const auto end = (work * static_cast<std::size_t>(rank) + ranks - 1) / ranks;
+    return std::max(end, kReadingWorth) - kReadingWorth;
   };
   const std::size_t first = first_of(team.rank());
   const auto own = draws.subspan(first, first_of(team.rank() + 1) - first);
-  RewardEstimation reading = how;
-  if (!team.leads()) reading.progress = {};
+  std::optional<RewardFold> fold;  // made where it may fail
+  const auto add = [&](const Pieces& pieces) {
+    if (!fold) fold.emplace(model, chain, own, Parallelism{how.parallelism.threads});
+    if (team.leads()) fold->add_to_batches(pieces);
+    fold->add_to_draws(pieces);
+  };
   RewardRows found{RewardBatches(chain.num_actions(), chain.num_states()), {}};
   std::vector<DrawSums> drawn;
   gather(
       team,
       [&] {
+        if (team.leads()) {
+          read_for_all(model, logs, how, !draws.empty(), add);
+        } else {
+          SharedRows(team).take_all(add);
+        }
+        add({});
+        found = fold->take();
         ByteWriter out;
-        if (!team.leads() && own.empty()) return out.take();
-        found = fold_rewards(model, chain, logs, own, team.leads(), reading);
         for (const DrawSums& sums_of_draw : found.drawn) {
           for (const RewardSums& sums : sums_of_draw) sums.save(out);
         }
@@ -166,8 +264,15 @@ RewardRows fold_any(const AnyModel& model, std::span<const std::string> logs,
                     const TransitionEstimate& estimate, const RewardEstimation& how) {
   const Pomdp chain = estimated_model(chain_of(model), estimate);
   const std::vector<TransitionModel> draws = drawn_transitions(estimate);
-  if (how.parallelism.team == nullptr) return fold_rewards(model, chain, logs, draws, true, how);
-  return fold_rewards_together(model, chain, logs, draws, how);
+  if (how.parallelism.team != nullptr) {
+    return fold_rewards_together(model, chain, logs, draws, how);
+  }
+  RewardFold fold(model, chain, draws, how.parallelism);
+  read_pieces(model, logs, how, [&](const Pieces& pieces) {
+    fold.add_to_batches(pieces);
+    fold.add_to_draws(pieces);
+  });
+  return fold.take();
 }
 
 }  // namespace

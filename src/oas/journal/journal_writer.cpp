@@ -1,6 +1,7 @@
 #include "oas/journal/journal_writer.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -122,6 +123,11 @@ void JournalWriter::sync() {
   const std::scoped_lock lock(syncing_);
   if (synced_ >= wanted) return;  // somebody else's sync has taken it along
   const std::uint64_t taken_along = appended_;
+  struct stat file = {};
+  if (fstat(descriptor_, &file) == 0 && file.st_nlink == 0) {
+    broken_ = true;
+    fail("was removed while it was written", ENOENT);
+  }
   if (fdatasync(descriptor_) != 0) {
     broken_ = true;
     fail("cannot be synced", errno);

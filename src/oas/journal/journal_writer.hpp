@@ -30,8 +30,9 @@ class JournalWriter {
   void append(std::span<const JournalRecord> records);
   void append(const JournalRecord& record) { append(std::span(&record, 1)); }
 
-  /// Forces all that was appended before the call to the disk. Throws IoError; nothing is then
-  /// known of what a power cut would leave, and the writer is broken.
+  /// Forces all that was appended before the call to the disk. Throws IoError, also where somebody
+  /// has removed the file; nothing is then known of what a power cut would leave, and the writer is
+  /// broken.
   void sync();
 
   /// Throws IoError where append() would: writes behind the end and takes it back. From the thread

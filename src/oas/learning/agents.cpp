@@ -110,6 +110,24 @@ struct LaplacePsrlOptions {
   }
 };
 
+// And where the best model that the rows do not rule out is played.
+struct OmleOptions {
+  PooledUcrlOptions pooled;
+
+  OmleOptions() {
+    pooled.estimator = PooledEstimator::likelihood;
+    pooled.exploration = PooledExploration::likelihood_set;
+    pooled.least_plays = 0.0;
+  }
+
+  template <class Fields>
+  void visit(Fields& fields) {
+    pooled.visit_episodes(fields);
+    pooled.visit_set(fields);
+    pooled.acting.visit(fields);
+  }
+};
+
 // What is left of the pooled agent's options when it does not explore.
 struct CertaintyEquivalentOptions {
   PooledUcrlOptions pooled;
@@ -144,6 +162,9 @@ PooledUcrlOptions gibbs_psrl_options(std::span<const Setting> settings) {
 }
 PooledUcrlOptions laplace_psrl_options(std::span<const Setting> settings) {
   return options_from<LaplacePsrlOptions>(settings, "psrl-laplace").pooled;
+}
+PooledUcrlOptions omle_options(std::span<const Setting> settings) {
+  return options_from<OmleOptions>(settings, "omle").pooled;
 }
 PooledUcrlOptions certainty_equivalent_options(std::span<const Setting> settings) {
   return options_from<CertaintyEquivalentOptions>(settings, "certainty-equivalent").pooled;
@@ -234,6 +255,10 @@ constexpr std::array kAgents = {
               "information",
               "docs/reference/agents.md", false, make_pooled<laplace_psrl_options>,
               describe_options<LaplacePsrlOptions>, split_pooled<laplace_psrl_options>},
+    AgentInfo{"omle",
+              "optimistic maximum likelihood: plays the best model that the rows do not rule out",
+              "Liu, Netrapalli, Szepesvari, Jin (2022), arXiv 2209.14997", false,
+              make_pooled<omle_options>, describe_options<OmleOptions>, split_pooled<omle_options>},
     AgentInfo{"seeu",
               "explores every action in turn, spectral estimate; views=emission-columns is shown "
               "the hidden state",

@@ -68,7 +68,7 @@ struct AgentIdentity {
 /// The checksum of a saved state (AnyAgent::save), 16 hexadecimal digits, over all other keys.
 [[nodiscard]] std::string checksum_of_state(const nlohmann::ordered_json& document);
 
-/// An agent whose kind is chosen at run time. A value that moves; satisfies LearningAgent.
+/// An agent of a kind chosen at run time: act() chooses, observe() is told what came of it.
 class AnyAgent {
  public:
   template <LearningAgent T>
@@ -80,20 +80,20 @@ class AnyAgent {
   /// What is read before the first action, where rows are reading-first. Throws InvalidArgument
   /// when the agent has no begin().
   void begin(Observation first) { held_->begin(first); }
-  [[nodiscard]] Choice act(Rng& rng) { return held_->act(rng); }
-  void observe(Observation observation) { held_->observe(observation); }
-  /// Makes the plan that is due before the next action, if one is; act() does it by itself.
+  [[nodiscard]] Choice act(Rng& rng) { return held_->act(rng); }          ///< action and propensity
+  void observe(Observation observation) { held_->observe(observation); }  ///< what came of it
+  /// Makes the plan that is due, if one is, so that probabilities() need not; act() does it, too.
   void prepare() { held_->prepare(); }
   /// With which probabilities the next action will be drawn. A question: it changes nothing. Where
-  /// a plan is due it costs as much as that plan, unless prepare() has made it.
+  /// a plan is due it costs as much as that plan.
   void probabilities(std::span<double> out) const {
     OAS_REQUIRE(!identity_.model || out.size() == num_actions(), "room for {} of {} probabilities",
                 out.size(), num_actions());
     held_->probabilities(out);
   }
   [[nodiscard]] std::span<const Episode> episodes() const { return held_->episodes(); }
-  /// The belief under the dynamics that the agent plays by; empty while it has none, and for agents
-  /// that keep no belief.
+  /// The belief under the dynamics that the agent plays by. There is none before it has any, and
+  /// for agents that keep no belief.
   [[nodiscard]] std::span<const double> belief() const { return held_->belief(); }
   /// The agent's state with format, identity and checksum. load() throws InvalidArgument on one of
   /// another agent, model or settings and on one that was changed; the agent is then as it was.

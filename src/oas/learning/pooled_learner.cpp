@@ -10,6 +10,7 @@
 #include "oas/estimation/likelihood/laplace_posterior.hpp"
 #include "oas/estimation/likelihood/maximum_likelihood.hpp"
 #include "oas/learning/detail/record_estimate.hpp"
+#include "oas/learning/likelihood_set.hpp"
 #include "oas/learning/optimistic_planning.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "oas/simulation/policies.hpp"
@@ -22,6 +23,9 @@ namespace {
 constexpr double kShareOfUniform = 0.02;
 // A direction of which no row tells anything has no other information.
 constexpr double kLeastPrior = 0.1;
+// Of the search for the best member of a set; what it finds is planned for anew.
+constexpr std::size_t kSearchPoints = 150;
+constexpr int kSearchSweeps = 1000;
 
 double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
   const bool weighted = estimator == PooledEstimator::moments &&
@@ -30,7 +34,8 @@ double default_floor_of(const Pomdp& sensors, PooledEstimator estimator) {
 }
 
 bool looks_at_rows(PooledExploration exploration) {
-  return exploration == PooledExploration::gibbs || exploration == PooledExploration::laplace;
+  return exploration == PooledExploration::gibbs || exploration == PooledExploration::laplace ||
+         exploration == PooledExploration::likelihood_set;
 }
 
 }  // namespace
@@ -45,9 +50,11 @@ void PooledUcrlOptions::validate(const Pomdp& sensors) const {
               *acting.iota);
   OAS_REQUIRE(
       estimator == PooledEstimator::likelihood || !looks_at_rows(exploration),
-      "exploration is {}, which looks at all rows again; oas-ucrl-ml, psrl-gibbs and psrl-laplace "
-      "keep them, moments do not",
-      exploration == PooledExploration::gibbs ? "gibbs" : "laplace");
+      "exploration is {}, which looks at all rows again; oas-ucrl-ml, psrl-gibbs, psrl-laplace "
+      "and omle keep them, moments do not",
+      exploration == PooledExploration::gibbs     ? "gibbs"
+      : exploration == PooledExploration::laplace ? "laplace"
+                                                  : "likelihood-set");
   check_ranges(*this);
 }
 
@@ -127,11 +134,11 @@ PooledLearner::Learned PooledLearner::refine(const TransitionModel& by_moments,
 void PooledLearner::plan(const Learned& learned, std::int64_t k, std::uint64_t seed,
                          BeliefController& controller, Episode& episode) const {
   const Rng rng({seed, static_cast<std::uint32_t>(k), Role::agent});
-  plan_optimistically(model_to_play(learned, rng, controller, episode), radii(learned.counts, k),
+  plan_optimistically(model_to_play(learned, k, rng, controller, episode), radii(learned.counts, k),
                       options_.acting.planner(floor_), controller, episode);
 }
 
-TransitionModel PooledLearner::model_to_play(const Learned& learned, Rng rng,
+TransitionModel PooledLearner::model_to_play(const Learned& learned, std::int64_t k, Rng rng,
                                              const BeliefController& controller,
                                              Episode& episode) const {
   switch (options_.exploration) {
@@ -140,7 +147,11 @@ TransitionModel PooledLearner::model_to_play(const Learned& learned, Rng rng,
     case PooledExploration::gibbs:
       return gibbs(learned, rng, controller, episode);
     case PooledExploration::laplace:
-      return laplace(learned, rng);
+      // Rows that cannot happen are in the record already; the estimate is played.
+      if (const auto around = posterior(learned)) return around->draw(rng);
+      break;
+    case PooledExploration::likelihood_set:
+      return optimistic(learned, k, rng);
     case PooledExploration::optimism:
     case PooledExploration::none:
       break;
@@ -158,13 +169,31 @@ TransitionModel PooledLearner::gibbs(const Learned& learned, Rng rng,
   return learned.transition;
 }
 
-// Rows that cannot happen are in the record already; the estimate is played.
-TransitionModel PooledLearner::laplace(const Learned& learned, Rng rng) const {
+std::optional<LaplacePosterior> PooledLearner::posterior(const Learned& learned) const {
   const LikelihoodPass pass = learned.likelihood(learned.transition, {});
-  if (!pass.possible()) return learned.transition;
+  if (!pass.possible()) return std::nullopt;
   return LaplacePosterior(learned.likelihood, learned.transition, pass,
-                          std::max(options_.prior, kLeastPrior))
-      .draw(rng);
+                          std::max(options_.prior, kLeastPrior));
+}
+
+TransitionModel PooledLearner::optimistic(const Learned& learned, std::int64_t k, Rng rng) const {
+  const auto around = posterior(learned);
+  if (!around || around->size() == 0) return learned.transition;
+  const int num_states = sensors_.num_states();
+  const int resolution = std::min(options_.acting.grid_resolution(num_states),
+                                  resolution_for(num_states, kSearchPoints));
+  GridSolver solver(BeliefGrid(num_states, resolution), {1});
+  RviOptions planner = options_.acting.planner(floor_);
+  planner.span_tolerance *= 0.1;  // slopes are differences of gains
+  planner.max_sweeps = kSearchSweeps;
+  const auto gain = [&](const TransitionModel& transition) {
+    return solver.solve(sensors_.with_transition(transition), planner).gain();
+  };
+  const auto episode = static_cast<double>(k);
+  const double drop =
+      options_.set_scale * likelihood_drop(static_cast<double>(around->size()),
+                                           options_.delta / (episode * episode * episode));
+  return most_optimistic_member(learned.likelihood, *around, drop, gain, {}, rng).transition;
 }
 
 TransitionModel PooledLearner::sample(const std::vector<double>& counts, Rng rng) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "oas/estimation/likelihood/laplace_posterior.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/estimation/likelihood/transition_likelihood.hpp"
 #include "oas/learning/acting_options.hpp"
@@ -20,7 +21,7 @@ namespace oas {
 enum class PooledEstimator { moments, likelihood };
 
 /// How the pooled agent tries what it does not know.
-enum class PooledExploration { sampling, gibbs, laplace, optimism, none };
+enum class PooledExploration { sampling, gibbs, laplace, optimism, likelihood_set, none };
 
 /// Whose samples the radius of a row of T is made of: its own, or those of its action.
 enum class RadiusBy { row, action };
@@ -44,7 +45,9 @@ struct PooledUcrlOptions {
   /// Optimism: factor on the row radii; > 0.
   double radius_scale = 0.02;
   RadiusBy radius_by = RadiusBy::row;
-  /// Optimism: δ; episode k uses δ/k³. In (0, 1).
+  /// Likelihood set: factor on how far below the largest the log-likelihood may lie; > 0.
+  double set_scale = 1.0;
+  /// Optimism and likelihood set: δ; episode k uses δ/k³. In (0, 1).
   double delta = 0.1;
   /// Likelihood: imaginary transitions added to every entry of T, at least 0.
   double prior = 0.3;
@@ -53,7 +56,8 @@ struct PooledUcrlOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields.choice("exploration", exploration, {"sampling", "gibbs", "laplace", "optimism", "none"},
+    fields.choice("exploration", exploration,
+                  {"sampling", "gibbs", "laplace", "optimism", "likelihood-set", "none"},
                   "how it tries what it does not know");
     visit_episodes(fields);
     fields("sharpness", sharpness, {kAboveZero},
@@ -63,7 +67,7 @@ struct PooledUcrlOptions {
            "c: every action at least c t^(1/3) times (no floor)");
     fields("radius_scale", radius_scale, {kAboveZero}, "optimism: factor on the row radii");
     fields.choice("radius_by", radius_by, {"row", "action"}, "optimism: whose samples they count");
-    fields("delta", delta, {kAboveZero, kBelowOne}, "optimism: episode k uses delta/k^3");
+    visit_set(fields);
     if (estimator == PooledEstimator::likelihood) {
       fields("prior", prior, {0.0}, "imaginary transitions added to every entry");
       fields("tolerance", tolerance, {kAboveZero}, "log-likelihood that may be left to win");
@@ -76,9 +80,25 @@ struct PooledUcrlOptions {
         {"sweeps"}, [this] { return exploration == PooledExploration::gibbs; },
         "only exploration by gibbs looks at it");
     fields.when(
-        {"radius_scale", "radius_by", "delta"},
+        {"radius_scale", "radius_by"},
         [this] { return exploration == PooledExploration::optimism; },
         "only exploration by optimism looks at it");
+    fields.when(
+        {"set_scale"}, [this] { return exploration == PooledExploration::likelihood_set; },
+        "only exploration by likelihood-set looks at it");
+    fields.when(
+        {"delta"},
+        [this] {
+          return exploration == PooledExploration::optimism ||
+                 exploration == PooledExploration::likelihood_set;
+        },
+        "only exploration by optimism or likelihood-set looks at it");
+  }
+  template <class Fields>
+  void visit_set(Fields& fields) {
+    fields("set_scale", set_scale, {kAboveZero},
+           "likelihood set: factor on how far the log-likelihood may fall");
+    fields("delta", delta, {kAboveZero, kBelowOne}, "optimism: episode k uses delta/k^3");
   }
   template <class Fields>
   void visit_first_episode(Fields& fields) {
@@ -162,12 +182,13 @@ class PooledLearner {
   [[nodiscard]] Learned learned_by_moments(Episode& episode) const;
   [[nodiscard]] Learned refine(const TransitionModel& by_moments, const LikelihoodRows& rows,
                                Episode& episode);
-  [[nodiscard]] TransitionModel model_to_play(const Learned& learned, Rng rng,
+  [[nodiscard]] TransitionModel model_to_play(const Learned& learned, std::int64_t k, Rng rng,
                                               const BeliefController& controller,
                                               Episode& episode) const;
   [[nodiscard]] TransitionModel gibbs(const Learned& learned, Rng rng,
                                       const BeliefController& controller, Episode& episode) const;
-  [[nodiscard]] TransitionModel laplace(const Learned& learned, Rng rng) const;
+  [[nodiscard]] std::optional<LaplacePosterior> posterior(const Learned& learned) const;
+  [[nodiscard]] TransitionModel optimistic(const Learned& learned, std::int64_t k, Rng rng) const;
   [[nodiscard]] TransitionModel sample(const std::vector<double>& counts, Rng rng) const;
   [[nodiscard]] std::vector<double> radii(const std::vector<double>& counts, std::int64_t k) const;
 

@@ -31,6 +31,8 @@ namespace oas {
 ///   gibbs: T̃ from the exact posterior given all rows, by Gibbs sampling on from the model played
 ///     before: where sensors tell little, the rows leave more open than N shows;
 ///   laplace: T̃ around the mode of the likelihood, as far as its observed information lets it go;
+///   likelihood set: the best model found whose log-likelihood is less than half a quantile of χ²
+///     below the largest;
 ///   optimism: the best member found of the set with row radii
 ///     scale/α_a² · √(S log(A S k³/δ) / visits_a(s));
 ///   none: the estimate.

@@ -245,7 +245,9 @@ bool is_plain_file(const std::string& path) {
 }
 
 bool reads_again(const std::string& path) {
-  return path != "-" && (std::filesystem::is_regular_file(path) || holds_journal(path));
+  if (path == "-") return false;
+  return !std::filesystem::exists(path) || std::filesystem::is_regular_file(path) ||
+         holds_journal(path);
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::string_view text) {

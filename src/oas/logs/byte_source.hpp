@@ -31,7 +31,7 @@ class ByteSource {
 [[nodiscard]] bool is_plain_file(const std::string& path);
 
 /// Whether what open_bytes() gives can be read again from the first byte: a file, a journal; no
-/// pipe.
+/// pipe. What is not there can: who opens it will say so.
 [[nodiscard]] bool reads_again(const std::string& path);
 
 /// The bytes of a text that outlives the source.

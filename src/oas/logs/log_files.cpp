@@ -163,11 +163,18 @@ std::vector<detail::LogCounts> LogFiles::count(const Counting& plan, Stretch som
   return counts;
 }
 
+// 1 where something is wrong with it: who reads its rows will say what, after the faults of the
+// logs before it, however many workers count.
 std::int64_t LogFiles::count_runs_of(const OneLog& log) const {
-  LogReader reader = open_(log);
-  if (reader.has_time() || reader.reading_first()) return count_runs(reader);  // rows are left out
-  if (!reader.has_run()) return 1;
-  return log.shard() != nullptr ? log.shard()->runs : count_runs(reader);
+  try {
+    LogReader reader = open_(log);
+    // With times, or readings first, rows are left out.
+    if (reader.has_time() || reader.reading_first()) return count_runs(reader);
+    if (!reader.has_run()) return 1;
+    return log.shard() != nullptr ? log.shard()->runs : count_runs(reader);
+  } catch (const InvalidArgument&) {
+    return 1;
+  }
 }
 
 // Each rank does its share of the tasks.

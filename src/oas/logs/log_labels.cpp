@@ -33,10 +33,6 @@ bool all_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool can_be_read_twice(const std::string& path) {
-  return reads_again(path) || (path != "-" && !std::filesystem::exists(path));
-}
-
 // The labels of one column over all files.
 class LabelSet {
  public:
@@ -93,7 +89,7 @@ class LabelScanner {
   }
 
   void scan(const std::string& path) {
-    OAS_REQUIRE(can_be_read_twice(path),
+    OAS_REQUIRE(reads_again(path),
                 "{}: names are collected in a first reading, which a pipe allows only once; put it "
                 "into a file, or give a model with --model",
                 input_name(path));
@@ -195,7 +191,7 @@ LogLabels scan_log_labels(std::span<const std::string> paths, const LogOptions& 
 }
 
 std::vector<LogField> reading_columns(const std::string& path, const LogOptions& options) {
-  OAS_REQUIRE(can_be_read_twice(path),
+  OAS_REQUIRE(reads_again(path),
               "{}: its header is read first, which a pipe does not allow; put it into a file",
               input_name(path));
   const std::vector<std::string> cells = detail::header_cells(path, options);

@@ -4,6 +4,7 @@
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/model/detail/no_such_row.hpp"
 
 namespace oas {
 
@@ -27,9 +28,7 @@ ObservationModel::ObservationModel(int num_states, int num_actions, int num_obse
 }
 
 void ObservationModel::refuse_row(Action action, State state) const {
-  check_action(action, num_actions_);
-  check_state(state, num_states_);
-  throw InvalidArgument("there is no such distribution");
+  detail::throw_no_such_row(action, num_actions_, state, num_states_);
 }
 
 double ObservationModel::at(Action action, State state, Observation observation) const {

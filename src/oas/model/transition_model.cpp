@@ -6,6 +6,7 @@
 
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/model/detail/no_such_row.hpp"
 
 namespace oas {
 
@@ -104,9 +105,7 @@ void TransitionModel::refuse_table() const {
 }
 
 void TransitionModel::refuse_row(Action action, State state) const {
-  check_action(action, num_actions_);
-  check_state(state, num_states_);
-  throw InvalidArgument("there is no such row");
+  detail::throw_no_such_row(action, num_actions_, state, num_states_);
 }
 
 double TransitionModel::at(Action action, State state, State next) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "oas/belief/filter_kernel.hpp"
@@ -46,6 +47,7 @@ void LookAhead::prepare(const Pomdp& model, const VectorBias& bias) {
     next_.resize(model.num_states(), num_observations_);
     scores_.resize(alpha_.rows(), num_observations_);
   }
+  bound_by_corners();
 }
 
 void LookAhead::prepare(const Pomdp& /*model*/, const HorizonPolicy& policy) {
@@ -91,6 +93,11 @@ double LookAhead::sparse_future(const double* belief, int action) {
   return future;
 }
 
+double LookAhead::vector_value(const double* belief, int action) {
+  return rewards_.row(action).dot(VectorView(belief, num_states())) +
+         (sparse_ ? sparse_future(belief, action) : vector_future(belief, action));
+}
+
 void LookAhead::check_belief(std::span<const double> belief) const {
   OAS_REQUIRE(belief.size() == static_cast<std::size_t>(num_states()),
               "a belief over {} states for {}", belief.size(), num_states());
@@ -101,21 +108,49 @@ void LookAhead::action_values(std::span<const double> belief, std::span<double> 
   OAS_REQUIRE(values.size() == values_.size(), "room for {} values of {} actions", values.size(),
               values_.size());
   const VectorView b(belief.data(), num_states());
-  for (int a = 0; a < num_actions(); ++a) values[a] = rewards_.row(a).dot(b);
   if (!grid_) {
-    for (int a = 0; a < num_actions(); ++a) {
-      values[a] += sparse_ ? sparse_future(belief.data(), a) : vector_future(belief.data(), a);
-    }
+    for (int a = 0; a < num_actions(); ++a) values[a] = vector_value(belief.data(), a);
     return;
   }
+  for (int a = 0; a < num_actions(); ++a) values[a] = rewards_.row(a).dot(b);
   with_fixed_size(num_states(), [&]<int N>(std::integral_constant<int, N> /*size*/) {
     for (int a = 0; a < num_actions(); ++a) values[a] += grid_future<N>(belief.data(), a);
   });
 }
 
-int LookAhead::greedy(std::span<const double> belief) {
-  action_values(belief, values_);
-  return static_cast<int>(std::max_element(values_.begin(), values_.end()) - values_.begin());
+// With more states the corners take longer than a simulation saves.
+void LookAhead::bound_by_corners() {
+  constexpr int kMostStates = 128;
+  if (num_states() > kMostStates) return;
+  corners_.resize(num_actions(), num_states());
+  std::vector<double> corner(static_cast<std::size_t>(num_states()), 0.0);
+  for (int s = 0; s < num_states(); ++s) {
+    corner[static_cast<std::size_t>(s)] = 1.0;
+    for (int a = 0; a < num_actions(); ++a) corners_(a, s) = vector_value(corner.data(), a);
+    corner[static_cast<std::size_t>(s)] = 0.0;
+  }
+}
+
+LookAhead::Best LookAhead::best(std::span<const double> belief) {
+  if (corners_.size() == 0) {
+    action_values(belief, values_);
+  } else {
+    check_belief(belief);
+    constexpr double kRounding = 1e-12;
+    bounds_.noalias() = corners_ * VectorView(belief.data(), num_states());
+    const double size = bounds_.cwiseAbs().maxCoeff();
+    std::fill(values_.begin(), values_.end(), -std::numeric_limits<double>::infinity());
+    double best = values_.front();
+    for (int left = num_actions(); left > 0; --left) {
+      Eigen::Index next = 0;
+      if (bounds_.maxCoeff(&next) < best - kRounding * size) break;
+      bounds_[next] = -std::numeric_limits<double>::infinity();
+      values_[static_cast<std::size_t>(next)] = vector_value(belief.data(), static_cast<int>(next));
+      best = std::max(best, values_[static_cast<std::size_t>(next)]);
+    }
+  }
+  const auto largest = std::max_element(values_.begin(), values_.end());
+  return {static_cast<int>(largest - values_.begin()), *largest};
 }
 
 double LookAhead::bias(std::span<const double> belief) const {

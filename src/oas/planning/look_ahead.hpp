@@ -28,8 +28,15 @@ class LookAhead {
   /// Q(b, ·); `values` has A entries.
   void action_values(std::span<const double> belief, std::span<double> values);
 
-  /// The action of the largest Q; ties go to the lowest.
-  [[nodiscard]] int greedy(std::span<const double> belief);
+  struct Best {
+    int action = 0;
+    double value = 0.0;
+  };
+  /// The action of the largest Q, ties go to the lowest, and that Q. With vectors, actions are left
+  /// out that cannot be the best one even were the state told: Q(·,a) is convex.
+  [[nodiscard]] Best best(std::span<const double> belief);
+
+  [[nodiscard]] int greedy(std::span<const double> belief) { return best(belief).action; }
 
   /// v(b).
   [[nodiscard]] double bias(std::span<const double> belief) const;
@@ -46,6 +53,8 @@ class LookAhead {
   [[nodiscard]] double grid_future(const double* belief, int action) const;
   [[nodiscard]] double vector_future(const double* belief, int action);
   [[nodiscard]] double sparse_future(const double* belief, int action);
+  [[nodiscard]] double vector_value(const double* belief, int action);
+  void bound_by_corners();
 
   Matrix rewards_;  // A×S
   int num_observations_;
@@ -58,6 +67,8 @@ class LookAhead {
   std::shared_ptr<const detail::SparseModel> sparse_;  // instead of kernel_ where it pays
   detail::SuccessorScores successors_;
   std::vector<double> values_;
+  Matrix corners_;  // A×S: Q where the state is known; empty: too much to find out
+  Vector bounds_;   // [A]
 };
 
 }  // namespace oas

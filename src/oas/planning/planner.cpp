@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/planning/detail/attempt.hpp"
 #include "oas/planning/limited_plan.hpp"
 #include "oas/planning/planners.hpp"
 #include "oas/simulation/policies.hpp"
@@ -19,24 +20,50 @@ constexpr double kCertificateWork = 1e9;  // products
 constexpr double kFewestSteps = 640.0;
 constexpr double kLargestReward = 1e100;  // sums and squares of more would not be finite
 
-// Refines `plan` (already certified) until the gap is closed or nothing may grow any more.
+// A plan of this planner, with a certificate.
+Plan made(const PlannerInfo& planner, const Pomdp& model, PlanOptions options,
+          Parallelism parallelism) {
+  if (options.gap) options.simulation = detail::attempt(options.simulation, 1);  // more may follow
+  Plan plan = planner.make(model, options, parallelism);
+  if (plan.certificate.steps == 0) certify(plan, options.simulation, parallelism);
+  return plan;
+}
+
+// The better bound of both plans on either side, and the policy behind the lower one.
+void keep_better(Plan& plan, const Plan& other) {
+  const double upper = std::min(plan.gain_upper, other.gain_upper);
+  if (other.gain_lower >= plan.gain_lower) {
+    plan = other;
+  } else {
+    plan.status = other.status;
+    plan.message = other.message;
+    plan.iterations = other.iterations;
+    plan.residual = other.residual;
+  }
+  plan.gain_upper = upper;
+  plan.gain_lower = std::min(plan.gain_lower, upper);
+}
+
+// Refines `plan` (already certified) until the gap is closed or nothing may grow any more. Neither
+// bound ever gets worse.
 void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& options,
                Parallelism parallelism) {
   SimulationOptions simulation = options.simulation;
   const double gap = *options.gap;
-  while (plan.gain_upper - plan.gain_lower > gap) {
+  Plan last = plan;
+  for (int number = 2; plan.gain_upper - plan.gain_lower > gap; ++number) {
     if (plan.status == SolveStatus::stalled) {
       plan.message +=
           fmt::format("; the gap is {:.3g}, not {:.3g}, and no finer grid will close it",
                       plan.gain_upper - plan.gain_lower, gap);
       return;
     }
-    const double noise = plan.certificate.half_width;
+    const double noise = last.certificate.half_width;
     const bool more_steps = 2 * simulation.steps <= options.max_steps;
     if (noise > 0.25 * gap && more_steps) {
       simulation.steps *= 2;
-    } else if (std::optional<Plan> better = planner.refine(plan, options, parallelism)) {
-      plan = std::move(*better);
+    } else if (std::optional<Plan> better = planner.refine(last, options, parallelism)) {
+      last = std::move(*better);
     } else if (more_steps && noise > 0.05 * (plan.gain_upper - plan.gain_lower)) {
       simulation.steps *= 2;
     } else {
@@ -46,7 +73,8 @@ void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& option
                                               more_steps ? "" : " and steps"));
       return;
     }
-    certify(plan, simulation, parallelism);
+    detail::certify_attempt(last, simulation, number, parallelism);
+    keep_better(plan, last);
   }
   plan.message += fmt::format("; the gap of {:.3g} is reached", gap);
 }
@@ -59,9 +87,9 @@ void try_last_planner(const PlannerInfo& tried, Plan& plan, const PlanOptions& o
   if (plan.gain_upper - plan.gain_lower <= *options.gap || tried.name == last.name) return;
   if (options.planner != PlanOptions::kAutomatic || options.resolution > 0) return;
   if (plan.status == SolveStatus::stalled) return;  // the gain depends on the start
-  Plan other = last.make(plan.model, options, parallelism);
+  Plan other = made(last, plan.model, options, parallelism);
   other.gain_upper = std::min(other.gain_upper, plan.gain_upper);
-  certify(other, options.simulation, parallelism);
+  other.gain_lower = std::min(other.gain_lower, other.gain_upper);
   close_gap(last, other, options, parallelism);
   if (other.gain_lower > plan.gain_lower) {
     plan = std::move(other);
@@ -121,6 +149,18 @@ void PlanOptions::require_average(std::string_view what) const {
 
 bool PlanOptions::looks_at_grid() const { return find_planner(planner).has_grid; }
 
+SimulationOptions detail::attempt(SimulationOptions options, int number) {
+  OAS_REQUIRE(number >= 1, "certificate number {}; the first is 1", number);
+  options.level = 1.0 - (1.0 - options.level) / (static_cast<double>(number) * (number + 1));
+  return options;
+}
+
+void detail::certify_attempt(Plan& plan, const SimulationOptions& options, int number,
+                             Parallelism parallelism) {
+  certify(plan, attempt(options, number), parallelism);
+  plan.certificate.level = options.level;
+}
+
 void certify(Plan& plan, const SimulationOptions& options, Parallelism parallelism) {
   options.validate();
   plan.gain_lower = plan.gain_upper;  // a valid plan is needed to simulate
@@ -156,12 +196,13 @@ Plan make_plan(const Pomdp& model, const PlanOptions& options, Parallelism paral
     return plan;
   }
   const PlannerInfo& planner = choose_planner(model, options);
-  Plan plan = planner.make(model, options, parallelism);
-  certify(plan, options.simulation, parallelism);
-  if (options.gap) {
-    close_gap(planner, plan, options, parallelism);
-    try_last_planner(planner, plan, options, parallelism);
-  }
+  if (!options.gap) return made(planner, model, options, parallelism);
+  PlanOptions shared = options;
+  shared.simulation = detail::attempt(options.simulation, 1);  // two planners may be tried
+  Plan plan = made(planner, model, shared, parallelism);
+  close_gap(planner, plan, shared, parallelism);
+  try_last_planner(planner, plan, shared, parallelism);
+  plan.certificate.level = options.simulation.level;
   return plan;
 }
 

@@ -35,11 +35,14 @@ constexpr std::array kPlanners = {
         .reference = "docs/reference/planning.md",
         .suits = [](const Pomdp& /*model*/, const PlanOptions& /*options*/) { return true; },
         .make =
-            [](const Pomdp& model, const PlanOptions& options, Parallelism /*threads*/) {
-              return hull_plan(model, {.iota = options.iota,
-                                       .gap = options.gap,
-                                       .work = 1e9 * options.work.value_or(kPointWork),
-                                       .point = options.point});
+            [](const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {
+              return hull_plan(model,
+                               {.iota = options.iota,
+                                .gap = options.gap,
+                                .work = 1e9 * options.work.value_or(kPointWork),
+                                .point = options.point,
+                                .simulation = options.simulation},
+                               parallelism);
             },
         .refine = [](const Plan& /*plan*/, const PlanOptions& /*options*/,
                      Parallelism /*threads*/) -> std::optional<Plan> { return {}; },

@@ -23,7 +23,7 @@ struct PlannerInfo {
   std::string_view reference;
   /// Whether it can be left to plan for a model of this size; otherwise it must be asked by name.
   bool (*suits)(const Pomdp& model, const PlanOptions& options);
-  /// A plan without a lower bound: that is for certify().
+  /// A plan; its lower bound is for certify() unless it brings a certificate along.
   Plan (*make)(const Pomdp& model, const PlanOptions& options, Parallelism parallelism);
   /// The next better plan, started from this one; nothing where there is none or the budget does
   /// not allow it.
@@ -40,7 +40,7 @@ struct PlannerInfo {
   bool has_grid = false;  ///< looks at the resolution of a grid and the tolerance of its sweeps
 };
 
-/// In the order in which they are tried where none is named; the last one suits every model.
+/// All planners, in the order in which they are tried; the last one suits every model.
 [[nodiscard]] std::span<const PlannerInfo> planners();
 
 /// Throws InvalidArgument listing the names when there is none of that name.

@@ -62,7 +62,7 @@ struct ProblemInfo {
 /// The problem or corner model (corner_models.hpp) of that name; null: there is none.
 [[nodiscard]] const ProblemInfo* find_problem(std::string_view name);
 
-/// The same, made. Throws InvalidArgument listing the names.
+/// The problem or corner model of that name. Throws InvalidArgument listing the names.
 [[nodiscard]] Pomdp make_problem(std::string_view name);
 
 }  // namespace oas

@@ -46,9 +46,9 @@ struct RandomPomdpOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields("num_states", num_states, {1}, "number of states");
-    fields("num_actions", num_actions, {1}, "number of actions");
-    fields("num_observations", num_observations, {1}, "number of observations");
+    fields("num_states", num_states, {1, 10'000}, "number of states");
+    fields("num_actions", num_actions, {1, 10'000}, "number of actions");
+    fields("num_observations", num_observations, {1, 10'000}, "number of observations");
     fields("min_transition", min_transition, {0.0, 1.0},
            "smallest transition probability (default: 1/(5 S))");
     fields("peak", peak, {0.0}, "weight added to the likely observation");
@@ -73,7 +73,7 @@ struct RandomPomdp {
   [[nodiscard]] std::string brief() const;
 };
 
-/// Draws a random instance; use the stream (seed, 0, Role::problem).
+/// Draws a random instance as in the paper. Use the stream (seed, 0, Role::problem).
 ///   T_a(s,·) = ε + (1 - Sε) u/Σu,  u uniform on (0,1]^S: every entry is at least ε exactly. (The
 ///     authors lift small entries and normalise again, which only nearly keeps the floor.)
 ///   Z_a(·|s) ∝ u + peak · [likely observation of (s,a)],  u uniform on (0,1]^O

@@ -76,7 +76,9 @@ struct DensityCalibrationOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields.text("family", family,
-                "auto, a family, one for each component joined by +, or joint-normal");
+                "readings are numbers (default: where the model or the columns say so); fit "
+                "densities of this family: auto, normal, log-normal, gamma, poisson, mixture, "
+                "kernel, one for each component (normal+gamma), or joint-normal");
     fields("by_action", by_action, "a density for each action; default: one for all of them");
     fields("confidence", confidence, {kAboveZero, kBelowOne}, "confidence level of the intervals");
     fields("draws", draws, {20, 1000},

@@ -7,7 +7,6 @@
 
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/evidence.hpp"
-#include "oas/problems/named.hpp"
 #include "oas/study/coverage_tally.hpp"
 #include "oas/study/detail/coverage_report.hpp"
 #include "oas/study/detail/task_kinds.hpp"
@@ -19,7 +18,7 @@ namespace oas::detail {
 namespace {
 
 constexpr TaskSetting kCoverageSettings[] = {
-    {"model", SettingType::text, "a problem or corner model of oas list"},
+    {"model", SettingType::text, "a problem or corner model of oas list, or one of [models.NAME]"},
     {"timing", SettingType::text, "own (the model's), before or after"},
     {"policy", SettingType::text, "who makes the logs, see oas list"},
     {"iota", SettingType::number_or_text, "floor of the policy; \"1/(10A)\""},
@@ -85,7 +84,7 @@ struct CoverageTask {
 };
 
 Pomdp coverage_model(const std::string& name, const TaskSettings& settings) {
-  Pomdp model = make_problem(name);
+  Pomdp model = model_setting(settings, name);
   if (settings.text("timing", "own") == "own") return model;
   PomdpParts parts = model.parts();
   parts.timing = timing_setting(settings);

@@ -104,12 +104,13 @@ LogFacts log_facts(const Pomdp& model, const std::vector<Trajectory>& runs) {
 RowClass CoverageReference::classify(std::size_t row, double visits_in_log) const {
   if (visits_in_log <= 0.0) return RowClass::undetermined;
   if (free_visits[row] <= 0.0) return RowClass::between;
-  if (free_error[row] > kNoInformation) return RowClass::undetermined;
+  // Of few visits a row says little; a direction without information it lacks in every visit.
+  const double free = free_error[row] * std::sqrt(free_visits[row] / visits_in_log);
+  if (free > kNoInformation) return RowClass::undetermined;
   const std::size_t n = limit.size() / visits.size();
   const auto first = limit.begin() + static_cast<std::ptrdiff_t>(row * n);
   const double largest = *std::max_element(first, first + static_cast<std::ptrdiff_t>(n));
   const double error = largest * std::sqrt(visits[row] / visits_in_log);
-  const double free = free_error[row] * std::sqrt(free_visits[row] / visits_in_log);
   const bool good = visits_in_log >= kGoodVisits && visits[row] > 0.0 && error < kGoodError &&
                     free < kGoodFreeError;
   return good ? RowClass::determined : RowClass::between;

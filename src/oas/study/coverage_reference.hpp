@@ -46,10 +46,10 @@ struct CoverageReference {
   std::vector<double> free_error;
   std::vector<double> free_visits;  ///< [a][s]: mean over these logs
 
-  /// The class of row (a,s) in a log that visits it so often. Undetermined: never visited, or free
-  /// error above 10 (a direction without information). Determined: at least 20 visits, every limit
-  /// below 0.05 and the free error below 0.25, all as 1/√visits. Between: anything else; there an
-  /// estimator may flag or not.
+  /// The class of row (a,s) in a log that visits it so often. Undetermined: never visited, or a
+  /// free error above 10 (a direction without information). Determined: at least 20 visits, every
+  /// limit below 0.05 and the free error below 0.25. Between: anything else; there an estimator may
+  /// flag or not. Errors fall as 1/√visits.
   [[nodiscard]] RowClass classify(std::size_t row, double visits_in_log) const;
 };
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/model/model_json.hpp"
+#include "oas/problems/named.hpp"
 #include "oas/sensors/revealing.hpp"
 #include "oas/simulation/policies.hpp"
 
@@ -191,6 +193,13 @@ std::array<int, 3> size_setting(const TaskSettings& settings) {
   }
   OAS_REQUIRE(good && at == end, "size is '{}'; it must read SxAxO, as in 3x4x5", text);
   return size;
+}
+
+Pomdp model_setting(const TaskSettings& settings, const std::string& name) {
+  if (!settings.has(kModelText)) return make_problem(name);
+  Pomdp model = parse_model(settings.text(kModelText, ""), "model " + name);
+  OAS_REQUIRE(model.has_transition(), "model {} has no transition", name);
+  return model;
 }
 
 Timing timing_setting(const TaskSettings& settings) {

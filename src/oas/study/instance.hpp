@@ -57,6 +57,11 @@ struct Instance {
 
 /// S, A, O of the setting size: "3x4x5". Throws InvalidArgument.
 [[nodiscard]] std::array<int, 3> size_setting(const TaskSettings& settings);
+/// The name of the setting that holds the text of a study's own model, as in a model file. Readers
+/// of study files set it where `model` names one of [models.NAME]; results depend on it.
+inline constexpr const char* kModelText = "model text";
+/// The model called `name`: the study's own, or a named problem. Throws InvalidArgument.
+[[nodiscard]] Pomdp model_setting(const TaskSettings& settings, const std::string& name);
 /// The setting timing: before or after. Throws InvalidArgument.
 [[nodiscard]] Timing timing_setting(const TaskSettings& settings);
 /// A floor: the number itself, or "1/(10A)".

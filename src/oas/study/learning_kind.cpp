@@ -20,7 +20,7 @@ namespace {
 
 constexpr TaskSetting kLearningSettings[] = {
     {"model", SettingType::text,
-     "a problem or corner model of oas list; random: an instance by rule"},
+     "a problem or corner model of oas list, or one of [models.NAME]; random: an instance by rule"},
     {"timing", SettingType::text, "own (the model's), before or after"},
     {"agent", SettingType::text, "agent, see oas list, or a table [agents.NAME]"},
     {"iota", SettingType::number_or_text, "floor of the oracle and of agents; \"1/(10A)\""},

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
-#include "oas/problems/named.hpp"
 #include "oas/sensors/revealing.hpp"
 
 namespace oas::detail {
@@ -55,7 +54,7 @@ LearningTask read_learning(const Task& task) {
   LearningTask read;
   read.instance = InstanceRule::from(settings, task.seed);
   const std::string model = settings.text("model", std::string(kRandom));
-  if (model != kRandom) read.named = make_problem(model);
+  if (model != kRandom) read.named = model_setting(settings, model);
   if (settings.text("timing", "own") != "own") read.timing = timing_setting(settings);
   read.floor =
       floor_setting(settings, read.named ? read.named->num_actions() : read.instance.num_actions);

@@ -14,13 +14,13 @@
 #include <thread>
 #include <vector>
 
-#include "oas/core/bytes.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
 #include "oas/core/task_farm.hpp"
 #include "oas/core/team.hpp"
 #include "oas/core/version.hpp"
 #include "oas/study/kinds.hpp"
+#include "oas/study/unit_bytes.hpp"
 
 namespace oas {
 
@@ -58,53 +58,6 @@ UnitResult run_unit(const Study& study, std::int64_t number, const TaskContext& 
     result.message = error.what();
   }
   result.seconds = clock_seconds() - start;
-  return result;
-}
-
-std::string saved(const UnitResult& result) {
-  ByteWriter out;
-  out.put(result.number);
-  out.put(result.failed);
-  out.put_text(result.message);
-  out.put(result.seconds);
-  out.put(static_cast<std::uint64_t>(result.rows.size()));
-  for (const ResultRow& row : result.rows) {
-    out.put(static_cast<std::uint64_t>(row.size()));
-    for (const Cell& cell : row) {
-      out.put(static_cast<std::uint8_t>(cell.index()));
-      if (const auto* integer = std::get_if<std::int64_t>(&cell)) out.put(*integer);
-      if (const auto* number = std::get_if<double>(&cell)) out.put(*number);
-      if (const auto* text = std::get_if<std::string>(&cell)) out.put_text(*text);
-    }
-  }
-  return out.take();
-}
-
-Cell load_cell(ByteReader& in) {
-  switch (in.get<std::uint8_t>()) {
-    case 1:
-      return in.get<std::int64_t>();
-    case 2:
-      return in.get<double>();
-    case 3:
-      return in.get_text();
-    default:
-      return {};
-  }
-}
-
-UnitResult load_result(std::string_view bytes) {
-  ByteReader in(bytes);
-  UnitResult result;
-  result.number = in.get<std::int64_t>();
-  result.failed = in.get<bool>();
-  result.message = in.get_text();
-  result.seconds = in.get<double>();
-  result.rows.resize(in.get<std::uint64_t>());
-  for (ResultRow& row : result.rows) {
-    row.resize(in.get<std::uint64_t>());
-    for (Cell& cell : row) cell = load_cell(in);
-  }
   return result;
 }
 
@@ -162,7 +115,7 @@ class StudyRunner {
     TaskFarm farm;  // each thread takes the next unit when it is free: they differ much in length
     farm.tasks = pending_;
     farm.here = [this](std::int64_t number) { run_here(number); };
-    farm.take = [this](std::int64_t, const std::string& bytes) { record(load_result(bytes)); };
+    farm.take = [this](std::int64_t, const std::string& bytes) { record(unit_of_bytes(bytes)); };
     farm.stop = [this] { return stopping(); };
     run_farm(farm, parallelism);
     result_.remaining = static_cast<std::int64_t>(pending_.size()) - result_.finished;
@@ -271,7 +224,7 @@ void help_study(const Study& study, Parallelism parallelism, const OracleCache& 
   TaskContext context;
   context.oracles = oracles;
   TaskFarm farm;
-  farm.away = [&](std::int64_t number) { return saved(run_unit(study, number, context)); };
+  farm.away = [&](std::int64_t number) { return unit_bytes(run_unit(study, number, context)); };
   run_farm(farm, parallelism);
 }
 

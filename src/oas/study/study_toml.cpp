@@ -7,12 +7,15 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/problems/named.hpp"
 #include "oas/study/caption.hpp"
 #include "oas/study/detail/figure_toml.hpp"
 #include "oas/study/detail/toml_fields.hpp"
+#include "oas/study/instance.hpp"
 #include "oas/study/kinds.hpp"
 #include "oas/study/study.hpp"
 #include "oas/study/summary.hpp"
@@ -41,10 +44,10 @@ class StudyReader : private detail::TomlFields {
 
   Study read() {
     const toml::table root = parse(text_);
-    require_keys(
-        root, "the study",
-        {"format", "name", "title", "question", "claim", "answer", "seed", "replications",
-         "defaults", "sweep", "figure", "agents", "quick", "instead", "expectation", "labels"});
+    require_keys(root, "the study",
+                 {"format", "name", "title", "question", "claim", "answer", "seed", "replications",
+                  "defaults", "sweep", "figure", "agents", "models", "quick", "instead",
+                  "expectation", "labels"});
     study_.quick = quick_;
     study_.file = file();
     study_.source = std::string(text_);
@@ -52,6 +55,7 @@ class StudyReader : private detail::TomlFields {
     read_quick(root);
     read_instead(root);
     read_agents(root);
+    if (const toml::table* models = table_of(root, "models")) read_models(*models);
     read_sweeps(root);
     read_labels(root);
     study_.figures = detail::read_figures(root, file(), sweeps_, labels_);
@@ -139,6 +143,27 @@ class StudyReader : private detail::TomlFields {
     const auto full = agents_;
     read_agent_tables(*quick_agents_);
     if (!quick_) agents_ = full;
+  }
+
+  // [models.NAME]: what a model file says, in TOML; so a study holds all that its results depend
+  // on.
+  void read_models(const toml::table& tables) {
+    for (const auto& [label, node] : tables) {
+      const std::string name(label.str());
+      if (!detail::is_name(name)) fail(label.source().begin, "a bad name for a model");
+      if (!node.is_table()) fail(&node, fmt::format("models.{} must be a table", name));
+      if (find_problem(name) != nullptr) fail(&node, "a named problem is called " + name);
+      std::ostringstream text;
+      text << toml::json_formatter(*node.as_table());
+      TaskSettings settings;
+      settings.set(kModelText, text.str());
+      try {
+        static_cast<void>(model_setting(settings, name));
+      } catch (const InvalidArgument& error) {
+        fail(&node, error.what());
+      }
+      models_[name] = text.str();
+    }
   }
 
   [[nodiscard]] SettingValue value_of(const toml::node& node, const TaskSetting& info) const {
@@ -323,6 +348,8 @@ class StudyReader : private detail::TomlFields {
       if (found != agents_.end()) task.agent = found->second.first;
       if (!task.agent.has("agent")) task.agent.set("agent", label);
     }
+    const auto own = models_.find(task.settings.text("model", ""));
+    if (own != models_.end()) task.settings.set(kModelText, own->second);
     try {
       kind.check(task);
     } catch (const InvalidArgument& error) {
@@ -346,6 +373,7 @@ class StudyReader : private detail::TomlFields {
   std::set<std::string> quick_only_;
   std::set<std::string> instead_only_;
   std::map<std::string, std::pair<TaskSettings, toml::source_position>> agents_;
+  std::map<std::string, std::string> models_;
   std::set<std::string> sweeps_;
   std::set<std::string> names_;
   std::set<std::string> values_;

@@ -80,7 +80,7 @@ double error_of(const EntryEvidence& evidence, const Limits& limits, double crit
   const double distance = std::min(evidence.value(), 1.0 - evidence.value());
   if (!evidence.is_at_bound() && distance > kNearBound * error) {
     const double wide = 0.5 * (limits.upper - limits.lower) / critical;
-    return evidence.has_second() ? std::max(error, wide) : error;
+    return evidence.has_opinions() ? std::max(error, wide) : error;
   }
   return std::max(limits.upper - evidence.value(), evidence.value() - limits.lower) / critical;
 }
@@ -364,7 +364,9 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
   draw_regions(draw_rows(factor, errors.determined), errors, evidence, estimate);
 }
 
-void add_bonferroni_regions(std::span<const double> values, TransitionEstimate& estimate) {
+namespace {
+
+void add_bonferroni(std::span<const double> values, bool posterior, TransitionEstimate& estimate) {
   if (estimate.standard_error.empty()) return;
   OAS_REQUIRE(estimate.standard_error.size() == values.size() && !estimate.visits.empty(),
               "{} standard errors for {} values", estimate.standard_error.size(), values.size());
@@ -372,13 +374,35 @@ void add_bonferroni_regions(std::span<const double> values, TransitionEstimate& 
   std::vector<EntryEvidence> evidence;
   std::vector<char> determined(estimate.visits.size(), 1);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double error = estimate.standard_error[i];
-    if (!std::isfinite(error)) determined[i / n] = 0;
-    evidence.push_back(EntryEvidence::from_counts(values[i],
-                                                  std::isfinite(error) ? error * error : 0.0,
-                                                  std::numeric_limits<double>::infinity()));
+    const bool known = std::isfinite(estimate.standard_error[i]);
+    const double error = known ? estimate.standard_error[i] : 0.0;
+    if (!known) determined[i / n] = 0;
+    const bool inside = values[i] > 0.0 && values[i] < 1.0 && error > 0.0;
+    if (posterior && inside) {
+      evidence.push_back(EntryEvidence::from_counts(values[i], error * error, 0.0, true));
+      evidence.back().add_opinion(values[i], error);
+    } else {
+      evidence.push_back(EntryEvidence::from_counts(values[i], error * error,
+                                                    std::numeric_limits<double>::infinity()));
+    }
   }
   bonferroni(evidence, determined, estimate);
+}
+
+}  // namespace
+
+void add_bonferroni_regions(std::span<const double> values, TransitionEstimate& estimate) {
+  add_bonferroni(values, false, estimate);
+}
+
+void add_posterior_regions(std::span<const double> means, TransitionEstimate& estimate) {
+  add_bonferroni(means, true, estimate);
+  for (ConfidenceRegion* region : {&estimate.row_region, &estimate.joint_region}) {
+    for (std::size_t i = 0; i < region->lower.size() && i < estimate.lower.size(); ++i) {
+      region->lower[i] = std::min(region->lower[i], estimate.lower[i]);
+      region->upper[i] = std::max(region->upper[i], estimate.upper[i]);
+    }
+  }
 }
 
 }  // namespace oas

@@ -60,7 +60,13 @@ void add_regions(const JointErrors& errors, std::span<const double> values,
                  TransitionEstimate& estimate);
 
 /// The same from the standard errors alone, by Bonferroni's inequality: never too small, if the
-/// standard errors are right. The L1 radius of a row is the sum of its half widths.
+/// standard errors are right and errors normal. The L1 radius of a row is the sum of its half
+/// widths.
 void add_bonferroni_regions(std::span<const double> values, TransitionEstimate& estimate);
+
+/// The same of a posterior with these means: shares near 0 and 1 are skewed, and of many the far
+/// tails count. Bands hold those above, those of counts with the same means and variances (the
+/// tail of a share that was seen once is an exponential one), and the intervals of the estimate.
+void add_posterior_regions(std::span<const double> means, TransitionEstimate& estimate);
 
 }  // namespace oas

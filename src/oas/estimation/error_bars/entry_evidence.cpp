@@ -82,11 +82,10 @@ EntryEvidence EntryEvidence::certain(double value) {
   return evidence;
 }
 
-void EntryEvidence::set_second(double value, double error) {
-  OAS_REQUIRE(value >= 0.0 && value <= 1.0 && error >= 0.0 && std::isfinite(error),
-              "a second opinion of {} with error {}", value, error);
-  second_ = value;
-  second_error_ = error;
+void EntryEvidence::add_opinion(double value, double error, double fall) {
+  OAS_REQUIRE(value >= 0.0 && value <= 1.0 && error >= 0.0 && std::isfinite(error) && fall >= 0.0,
+              "another opinion of {} with error {}, by {} lower", value, error, fall);
+  if (error > 0.0) opinions_.push_back({value, error, fall});
 }
 
 void EntryEvidence::scale_to_visits(double visits) {
@@ -231,9 +230,12 @@ Limits EntryEvidence::interval(double level) const {
   const bool at_corner = rivals_ > 1 && weighted_fall(1.0) <= -std::log1p(-level);  // χ²(2) / 2
   Limits limits{std::min(dense.lower, reach(cut, false)),
                 at_corner ? 1.0 : std::max(dense.upper, reach(cut, true))};
-  if (has_second()) {
-    limits.lower = std::min(limits.lower, std::max(second_ - critical * second_error_, 0.0));
-    limits.upper = std::max(limits.upper, std::min(second_ + critical * second_error_, 1.0));
+  for (const Opinion& other : opinions_) {
+    const double square = critical * critical - 2.0 * scale_ * other.fall;
+    if (square < 0.0) continue;
+    const double reached = std::sqrt(square) * other.error;
+    limits.lower = std::min(limits.lower, std::max(other.value - reached, 0.0));
+    limits.upper = std::max(limits.upper, std::min(other.value + reached, 1.0));
   }
   return limits;
 }

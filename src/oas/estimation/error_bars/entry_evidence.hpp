@@ -52,11 +52,13 @@ class EntryEvidence {
   /// Other probabilities that sum to 1 with this one: at 1 all of them are at 0.
   void set_rivals(int rivals) { rivals_ = rivals; }
 
-  /// A second opinion, normal: intervals also hold `value` ± z · `error`, where that is in [0,1].
-  void set_second(double value, double error);
+  /// Another opinion, normal: intervals also hold `value` ± z · `error`, where that is in [0,1].
+  /// One that comes from another maximum, by `fall` lower than this one, is worth as much less: ±
+  /// √(z² - 2 fall) · error, as far as there is a root; the fall is scaled as D is.
+  void add_opinion(double value, double error, double fall = 0.0);
 
   [[nodiscard]] bool is_certain() const { return certain_; }
-  [[nodiscard]] bool has_second() const { return second_error_ > 0.0; }
+  [[nodiscard]] bool has_opinions() const { return !opinions_.empty(); }
   [[nodiscard]] double value() const { return value_; }
   /// Whether `value` is 0 or 1.
   [[nodiscard]] bool is_at_bound() const { return bounded_ || value_ == 0.0 || value_ == 1.0; }
@@ -77,8 +79,8 @@ class EntryEvidence {
   /// and the truth lies at a bound. Both contain `value`, so 0 or 1 where the maximum lies there.
   ///
   /// With two rivals or more the truth 1 is a corner: twice D(1) is then beyond χ² with one degree
-  /// of freedom, and 1 belongs to the interval as long as χ² with two allows it. A second opinion
-  /// is added last.
+  /// of freedom, and 1 belongs to the interval as long as χ² with two allows it. Other
+  /// opinions are added last.
   [[nodiscard]] Limits interval(double level) const;
   /// Whether D hardly falls on all of [0,1].
   [[nodiscard]] bool is_flat() const;
@@ -87,6 +89,11 @@ class EntryEvidence {
   struct Knot {
     double root;   // √shape
     double ratio;  // measured / shape
+  };
+  struct Opinion {
+    double value;
+    double error;
+    double fall;
   };
   [[nodiscard]] double shape(double t) const;
   [[nodiscard]] Limits densest(double level) const;
@@ -105,9 +112,8 @@ class EntryEvidence {
   double divisor_variance_ = 0.0;
   double degrees_ = std::numeric_limits<double>::infinity();
   int rivals_ = 1;
-  double second_ = 0.0;
-  double second_error_ = 0.0;  // 0: there is none
-  std::vector<Knot> below_;    // ascending roots
+  std::vector<Opinion> opinions_;
+  std::vector<Knot> below_;  // ascending roots
   std::vector<Knot> above_;
 };
 

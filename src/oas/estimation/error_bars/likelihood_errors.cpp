@@ -14,6 +14,7 @@ namespace oas::detail {
 namespace {
 
 constexpr double kLeastInformation = 0.25;    // standard error 2: says nothing about a probability
+constexpr double kNothing = 2.0;              // that standard error
 constexpr double kNoInformation = 1e-9;       // not even by rounding
 constexpr double kHardPush = 1.0;             // slope that closes a direction at a bound
 constexpr double kLoading = 0.01;             // square of an undetermined direction's entry
@@ -304,7 +305,32 @@ void look_from_inside(const Summit& summit, const ErrorContext& context, const E
     if (*std::max_element(row, row + static_cast<std::ptrdiff_t>(n)) < kSafeError) continue;
     for (std::size_t i = first; i < first + n; ++i) {
       errors.evidence[i].scale(std::min(std::min(ratios[i], mean) / maker.ridge(i), 1.0));
-      errors.evidence[i].set_second(fit.at.values()[i], fit.errors[i]);
+      errors.evidence[i].add_opinion(fit.at.values()[i], fit.errors[i]);
+    }
+  }
+}
+
+// Intervals hold what other maxima say, if these are not much lower. A row that is not determined
+// here is the one that is not determined there under its other name: what the climb made of it says
+// nothing.
+void look_at_others(const ErrorContext& context, JointErrors& errors) {
+  constexpr double kLevel = 0.95;
+  const double normal = 1.959964;
+  std::vector<double> own;
+  for (const EntryEvidence& one : errors.evidence) {
+    const Limits limits = one.interval(kLevel);
+    own.push_back(std::max(limits.upper - one.value(), one.value() - limits.lower) / normal);
+  }
+  for (const OtherMaximum& other : context.others) {
+    const std::size_t n = other.states.size();
+    for (std::size_t i = 0; i < errors.evidence.size(); ++i) {
+      if (errors.evidence[i].is_certain()) continue;
+      const std::size_t a = i / (n * n);
+      const auto from = static_cast<std::size_t>(other.states[i / n % n]);
+      const auto to = static_cast<std::size_t>(other.states[i % n]);
+      const bool known = errors.determined[a * n + from] != 0;
+      errors.evidence[i].add_opinion(other.at.values()[i],
+                                     known ? own[(a * n + from) * n + to] : kNothing, other.fall);
     }
   }
 }
@@ -383,6 +409,7 @@ JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
   }
   passes += profile.passes();
   look_from_inside(summit, context, maker, errors, passes);
+  look_at_others(context, errors);
   return errors;
 }
 

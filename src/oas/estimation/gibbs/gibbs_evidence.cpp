@@ -268,7 +268,7 @@ TransitionEstimate GibbsBody::estimate(const EstimateOptions& options) const {
   flag_rows(chains, prior, untold, estimate);
   if (!options.structure.empty()) estimate.structure = options.structure.brief();
   if (!options.error_bars) return estimate;
-  add_bonferroni_regions(estimate.transition.values(), estimate);
+  add_posterior_regions(estimate.transition.values(), estimate);
   bound_region(prior, estimate.row_region);
   bound_region(prior, estimate.joint_region);
   return estimate;

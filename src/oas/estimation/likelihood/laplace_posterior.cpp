@@ -1,6 +1,8 @@
 #include "oas/estimation/likelihood/laplace_posterior.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr double kLeastCurvature = 1.0;  // a standard deviation of 1: nothing is known
 constexpr double kLeastVisits = 2.0;     // of a row
+constexpr double kLeast = 1e-6;          // of an entry
 
 // Of the rows alone.
 Matrix information_of(const LikelihoodFunction& likelihood, const TransitionModel& mode,
@@ -51,6 +54,24 @@ LaplacePosterior::LaplacePosterior(const LikelihoodFunction& likelihood,
   const Vector spread = eigen.values.cwiseMax(kLeastCurvature).cwiseSqrt().cwiseInverse();
   errors_.factor = free.expand(eigen.vectors * spread.asDiagonal());
   errors_.evidence = evidence_of_counts(errors_, mode.values(), visits);
+}
+
+TransitionModel LaplacePosterior::at(std::span<const double> z) const {
+  OAS_REQUIRE(z.size() == size(), "{} coordinates; there are {}", z.size(), size());
+  const Vector change = errors_.factor * Eigen::Map<const Vector>(z.data(), errors_.factor.cols());
+  std::vector<double> values(mode_.values().begin(), mode_.values().end());
+  const auto n = static_cast<std::size_t>(mode_.num_states());
+  for (std::size_t row = 0; row < values.size(); row += n) {
+    double sum = 0.0;
+    for (std::size_t i = row; i < row + n; ++i) {
+      if (values[i] > 0.0) {
+        values[i] = std::max(kLeast, values[i] + change(static_cast<Eigen::Index>(i)));
+      }
+      sum += values[i];
+    }
+    for (std::size_t i = row; i < row + n; ++i) values[i] /= sum;
+  }
+  return {mode_.num_states(), mode_.num_actions(), std::move(values), "Laplace"};
 }
 
 TransitionModel LaplacePosterior::draw(Rng rng) const {

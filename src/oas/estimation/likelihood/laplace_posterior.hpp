@@ -25,6 +25,10 @@ class LaplacePosterior {
                    const LikelihoodPass& at_mode, double prior);
 
   [[nodiscard]] const TransitionModel& mode() const { return mode_; }
+  /// d: numbers that make a model, A S (S-1) but for entries that are exactly 0.
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(errors_.factor.cols()); }
+  /// mode + F z with F Fᵀ the covariance; entries below 10⁻⁶ raised to that, rows normalised.
+  [[nodiscard]] TransitionModel at(std::span<const double> z) const;
   /// A model by draws_at_maximum(). Rows that were left less than twice, going by expected
   /// transitions, are drawn from Dirichlet(1/S, …, 1/S).
   [[nodiscard]] TransitionModel draw(Rng rng) const;

@@ -14,6 +14,7 @@
 #include "oas/estimation/error_bars/detail/never_left.hpp"
 #include "oas/estimation/error_bars/detail/penalised_fit.hpp"
 #include "oas/estimation/error_bars/draws_at_maximum.hpp"
+#include "oas/estimation/likelihood/detail/best_climb.hpp"
 #include "oas/estimation/likelihood/detail/root_climb.hpp"
 #include "oas/estimation/likelihood/structured_likelihood.hpp"
 #include "oas/sensors/revealing.hpp"
@@ -25,9 +26,9 @@ namespace {
 
 using detail::FreeCoordinates;
 
-constexpr double kDoubtfulSensor = 0.05;
-constexpr double kFairSensor = 0.4;
-constexpr double kShortLog = 500.0;  // rows for each row of T
+using detail::kDoubtfulSensor;
+constexpr const char* kMadeUp = "the log can be explained without ever leaving it";
+constexpr const char* kNotTold = "the log does not tell its entries apart";
 constexpr double kSameTransition = 1e-6;
 constexpr double kSwapFall = 2.0;       // of a log-likelihood: a swap that makes no difference
 constexpr double kNeverVisited = 1e-3;  // expected visits of a row
@@ -50,19 +51,6 @@ void flag_row(const Pomdp& model, std::size_t row, const char* reason,
       {Action{index / model.num_states()}, State{index % model.num_states()}, reason});
 }
 
-TransitionModel with_swapped_states(const TransitionModel& transition, State one, State other) {
-  const auto image = [&](State s) { return s == one ? other : s == other ? one : s; };
-  std::vector<double> values;
-  for (Action a{0}; a < transition.num_actions(); ++a) {
-    for (State s{0}; s < transition.num_states(); ++s) {
-      for (State next{0}; next < transition.num_states(); ++next) {
-        values.push_back(transition(a, image(s), image(next)));
-      }
-    }
-  }
-  return {transition.num_states(), transition.num_actions(), std::move(values)};
-}
-
 // What was climbed, and where.
 struct Maximum {
   LikelihoodFunction objective;
@@ -77,7 +65,8 @@ std::string why_not_identified(const Maximum& maximum, const Pomdp& model,
                                const TransitionStructure& structure, int& passes) {
   const auto swaps = [&](State one, State other) {
     if (structure.empty()) return true;
-    const TransitionModel whole = with_swapped_states(structure.expand(maximum.at), one, other);
+    const TransitionModel whole =
+        detail::with_swapped_states(structure.expand(maximum.at), one, other);
     const TransitionModel reduced = structure.reduce(whole);
     const TransitionModel again = structure.expand(reduced);
     for (std::size_t i = 0; i < again.values().size(); ++i) {
@@ -129,8 +118,7 @@ void judge_summit(const detail::Summit& summit, const LikelihoodFunction& square
   for (std::size_t row = 0; row < errors.determined.size(); ++row) {
     if (errors.determined[row] != 0) continue;
     const bool made_up = !context.made_up.empty() && context.made_up[row] != 0;
-    const char* reason = made_up ? "the log can be explained without ever leaving it"
-                                 : "the log does not tell its entries apart";
+    const char* reason = made_up ? kMadeUp : kNotTold;
     flag_row(model, row, not_identified.empty() ? reason : not_identified.c_str(), estimate);
   }
   if (options.regions) add_regions(errors, summit.at.values(), estimate);
@@ -155,8 +143,9 @@ bool dense_information(const LikelihoodRows& rows, const Maximum& maximum, doubl
 }
 
 // Flags the rows that are not determined, and adds error bars.
-void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pomdp& model,
+void judge_rows(const LikelihoodRows& rows, const detail::BestClimb& best, const Pomdp& model,
                 const LikelihoodEstimatorOptions& options, TransitionEstimate& estimate) {
+  const TransitionModel& at = best.end.transition;
   Maximum maximum{detail::with_prior(rows.likelihood, options.climb.prior, at), at, {}};
   maximum.pass = maximum.objective(at, {});
   const double imaginary = options.climb.prior * model.num_states();  // in each row
@@ -174,6 +163,7 @@ void judge_rows(const LikelihoodRows& rows, const TransitionModel& at, const Pom
       *std::min_element(estimate.alpha.begin(), estimate.alpha.end()) > kDoubtfulSensor;
   context.penalised = imaginary > 0.0;
   context.prior = options.climb.prior;
+  context.others = best.others;
   context.not_identified = why_not_identified(maximum, model, options.structure, estimate.passes);
   const detail::Summit summit = many ? detail::make_summit(maximum.objective, at, maximum.pass)
                                      : detail::make_summit(maximum.objective, at, maximum.pass,
@@ -210,6 +200,20 @@ void add_warnings(const Pomdp& model, const LikelihoodEstimate& climbed,
   }
 }
 
+// What weak sensors leave open may be so at a lower maximum only.
+void warn_of_more_maxima(const Pomdp& model, int climbs, TransitionEstimate& estimate) {
+  const auto weakest = std::min_element(estimate.alpha.begin(), estimate.alpha.end());
+  const bool open = std::any_of(
+      estimate.flagged.begin(), estimate.flagged.end(),
+      [](const FlaggedRow& row) { return row.reason == kNotTold || row.reason == kMadeUp; });
+  if (!open || *weakest >= kDoubtfulSensor) return;
+  estimate.warnings.push_back(fmt::format(
+      "the sensor hardly tells the states apart under action '{}' (alpha = {:.2g}), so the "
+      "likelihood "
+      "may have a higher maximum than the best of {} climbs, and rows may be determined there",
+      model.actions()[static_cast<int>(weakest - estimate.alpha.begin())], *weakest, climbs));
+}
+
 std::vector<double> row_sums(const std::vector<double>& counts, int num_states) {
   std::vector<double> sums;
   for (auto row = counts.begin(); row != counts.end(); row += num_states) {
@@ -227,29 +231,6 @@ TransitionModel with_uniform_rows(const TransitionModel& transition,
     if (visits[row] < kNeverVisited) std::fill_n(values.begin() + row * n, n, 1.0 / n);
   }
   return {n, transition.num_actions(), std::move(values)};
-}
-
-// Whether there may be several maxima: weak sensors, or a short log of sensors that are not good.
-bool in_doubt(const LikelihoodRows& rows, const Pomdp& model, double weakest) {
-  const double states = model.num_states();
-  const bool is_short = static_cast<double>(rows.rows) < kShortLog * model.num_actions() * states;
-  return weakest < kDoubtfulSensor || (is_short && weakest < kFairSensor);
-}
-
-LikelihoodEstimate best_climb(const LikelihoodRows& rows,
-                              const std::vector<TransitionModel>& starts, bool weak,
-                              const LikelihoodOptions& options) {
-  LikelihoodEstimate best;
-  int passes = 0;
-  for (const TransitionModel& start : starts) {
-    LikelihoodEstimate next = maximize_likelihood(rows.likelihood, start, options);
-    passes += next.passes;
-    const bool better = best.status == LikelihoodStatus::not_run || next.objective > best.objective;
-    if (better) best = std::move(next);
-    if (best.status == LikelihoodStatus::converged && !weak) break;
-  }
-  best.passes = passes;
-  return best;
 }
 
 LikelihoodFunction with_start_law(LikelihoodFunction likelihood,
@@ -344,8 +325,8 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.effective_rows = rows.effective_rows;
   estimate.alpha = sensor_alphas(model);
   const double weakest = *std::min_element(estimate.alpha.begin(), estimate.alpha.end());
-  LikelihoodEstimate climbed =
-      best_climb(rows, starts, in_doubt(rows, model, weakest), options.climb);
+  detail::BestClimb best = detail::best_climb(rows, starts, model, options, weakest);
+  LikelihoodEstimate& climbed = best.end;
   estimate.unknown_start = learn_start_law(rows, options.climb, climbed);
   OAS_REQUIRE(climbed.status != LikelihoodStatus::impossible,
               "the rows cannot happen under the sensors and the start, whatever the transitions{}",
@@ -355,7 +336,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   estimate.visits = row_sums(climbed.pass.counts, model.num_states());
   estimate.clipped.assign(estimate.visits.size(), 0.0);
   if (options.error_bars) {
-    judge_rows(rows, climbed.transition, model, options, estimate);
+    judge_rows(rows, best, model, options, estimate);
   } else {
     for (std::size_t row = 0; row < estimate.visits.size(); ++row) {
       flag_row(model, row, nullptr, estimate);
@@ -372,6 +353,7 @@ TransitionEstimate estimate_likelihood(const LikelihoodRows& all_rows,
   }
   estimate.status = estimate.flagged.empty() ? EstimateStatus::ok : EstimateStatus::flagged;
   add_warnings(model, climbed, estimate);
+  warn_of_more_maxima(model, best.climbs, estimate);
   return estimate;
 }
 

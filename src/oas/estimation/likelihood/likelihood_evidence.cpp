@@ -1,6 +1,5 @@
 #include <functional>
 #include <limits>
-#include <numeric>
 
 #include "oas/core/team.hpp"
 #include "oas/estimation/detail/evidence_body.hpp"
@@ -148,13 +147,12 @@ class LikelihoodBody final : public EvidenceBody {
   void read_together(RowSource& source, std::int64_t first_run, Parallelism parallelism);
   [[nodiscard]] LikelihoodBody like_for(const RowPart* part, std::int64_t first_run) const;
   [[nodiscard]] std::vector<std::int64_t> count(RowSource& source, std::span<const RowPart> parts,
-                                                std::int64_t first_run, Parallelism parallelism);
+                                                std::int64_t first_run, Parallelism parallelism,
+                                                KeptRows& kept);
   void save_counts(ByteWriter& out) const;
   void add_counts(ByteReader& in, std::int64_t first_run);
-  [[nodiscard]] std::vector<std::int64_t> count_together(RowSource& source,
-                                                         std::span<const RowPart> parts,
-                                                         std::int64_t first_run,
-                                                         Parallelism parallelism);
+  [[nodiscard]] CountedRows count_together(RowSource& source, std::span<const RowPart> parts,
+                                           std::int64_t first_run, Parallelism parallelism);
 
   void start_run_of_moments(const RunStart& start) {
     if (start_) start_->start_run(start);
@@ -224,20 +222,22 @@ LikelihoodBody LikelihoodBody::like_for(const RowPart* part, std::int64_t first_
 
 // The rows of each part; without parts, of the source.
 std::vector<std::int64_t> LikelihoodBody::count(RowSource& source, std::span<const RowPart> parts,
-                                                std::int64_t first_run, Parallelism parallelism) {
+                                                std::int64_t first_run, Parallelism parallelism,
+                                                KeptRows& kept) {
   if (parts.empty()) {
-    rows_.count(source, moments_of_blocks());
+    rows_.count(source, moments_of_blocks(), kept);
     return {rows_.num_rows()};
   }
   std::vector<std::int64_t> rows;
   const std::size_t at_once = num_threads(parallelism);
   for (std::size_t first = 0; first < parts.size(); first += at_once) {
     std::vector<std::string> counted(std::min(at_once, parts.size() - first));
+    std::vector<KeptRows> kept_of(counted.size(), kept.fresh(counted.size()));
     rows.resize(first + counted.size());
     parallel_for(counted.size(), parallelism, [&](std::size_t i) {
       const RowPart& part = parts[first + i];
       LikelihoodBody body = like_for(&part, first_run);
-      rows[first + i] = body.count(*part.rows, {}, 0, {1}).front();
+      rows[first + i] = body.count(*part.rows, {}, 0, {1}, kept_of[i]).front();
       ByteWriter out;
       body.save_counts(out);
       counted[i] = out.take();
@@ -246,54 +246,56 @@ std::vector<std::int64_t> LikelihoodBody::count(RowSource& source, std::span<con
       ByteReader in(bytes);
       add_counts(in, first_run);
     }
+    for (KeptRows& more : kept_of) kept.append(std::move(more));
   }
   return rows;
 }
 
 // The same on all ranks of a team, which all get to know it; what else was counted is left with
 // rank 0.
-std::vector<std::int64_t> LikelihoodBody::count_together(RowSource& source,
-                                                         std::span<const RowPart> parts,
-                                                         std::int64_t first_run,
-                                                         Parallelism parallelism) {
+CountedRows LikelihoodBody::count_together(RowSource& source, std::span<const RowPart> parts,
+                                           std::int64_t first_run, Parallelism parallelism) {
   Team& team = *parallelism.team;
-  std::vector<std::int64_t> sizes;
-  for (const RowPart& part : parts) sizes.push_back(part.size);
-  const Stretch own = share_of(sizes, team.rank(), team.size());
-  std::vector<std::int64_t> rows;
+  CountedRows counted(parts, team, no_rows().stored(), options_.memory_limit);
   gather(
       team,
       [&] {
-        if (parts.empty() ? !team.leads() : own.size() == 0) return std::string();
-        LikelihoodBody share = like_for(parts.empty() ? nullptr : &parts[own.first], first_run);
         ByteWriter out;
-        out.put_all(
-            share.count(source, parts.subspan(own.first, own.size()), first_run, parallelism));
+        const Stretch own = counted.share(team.rank());
+        if (own.size() == 0) return out.take();
+        const auto these = parts.empty() ? parts : parts.subspan(own.first, own.size());
+        LikelihoodBody share = like_for(these.empty() ? nullptr : &these.front(), first_run);
+        out.put_all(share.count(source, these, first_run, parallelism, counted.own));
+        out.put(counted.own.all());
         share.save_counts(out);
         return out.take();
       },
       [&](const std::string& bytes) {
-        if (bytes.empty()) return;
+        if (bytes.empty()) return counted.add({}, true);
         ByteReader in(bytes);
-        const auto more = in.get_all<std::int64_t>();
-        rows.insert(rows.end(), more.begin(), more.end());
+        const auto rows = in.get_all<std::int64_t>();
+        counted.add(rows, in.get<bool>());
         add_counts(in, first_run);
       });
-  if (!team.leads()) return ByteReader(team.order()).get_all<std::int64_t>();
-  ByteWriter out;
-  out.put_all(rows);
-  team.give_order(out.take());
-  return rows;
+  if (team.leads()) {
+    ByteWriter out;
+    counted.save(out);
+    team.give_order(out.take());
+  } else {
+    const std::string order = team.order();
+    ByteReader in(order);
+    counted.load(in);
+  }
+  return counted;
 }
 
-// Rows are counted first, since windows are cut by their number; then each rank reads its own.
+// Rows are counted first, since windows are cut by their number; then each rank has its own.
 void LikelihoodBody::read_together(RowSource& source, std::int64_t first_run,
                                    Parallelism parallelism) {
   Team& team = *parallelism.team;
   std::vector<RowPart> parts = source.parts(parallelism, numbered_from(first_run, run_cut()));
-  const std::vector<std::int64_t> counts = count_together(source, parts, first_run, parallelism);
-  const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  if (num_windows(static_cast<std::size_t>(rows)) == 1) {
+  CountedRows counted = count_together(source, parts, first_run, parallelism);
+  if (num_windows(static_cast<std::size_t>(counted.num_rows())) == 1) {
     if (!team.leads()) return;
     source.rewind();
     rows_ = no_rows();
@@ -303,7 +305,7 @@ void LikelihoodBody::read_together(RowSource& source, std::int64_t first_run,
   for (RowPart& part : parts) sources.push_back(std::move(part.rows));
   if (sources.empty()) sources.push_back({std::shared_ptr<void>(), &source});  // not owned
   for (const auto& each : sources) each->use({parallelism.threads});
-  team_rows_ = std::make_shared<const TeamRows>(team, no_rows(), rows, sources, counts);
+  team_rows_ = std::make_shared<const TeamRows>(team, no_rows(), std::move(counted), sources);
   if (team.leads()) rows_.share(source, team_rows_);
 }
 

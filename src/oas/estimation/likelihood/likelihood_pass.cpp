@@ -101,7 +101,7 @@ LikelihoodPassRunner::LikelihoodPassRunner(const TransitionLikelihood& rows,
   if (options.sensors) emission_ = detail::EmissionTable(*options.sensors, rows.stride_);
   const std::vector<double>& emission = options.sensors ? emission_.values
                                         : rows.vectors_ ? rows.row_emission_
-                                                        : rows.emission_.values;
+                                                        : rows.emission_->values;
   tables_ = {rows.num_states_, rows.stride_, transition_.data(), transposed_.data(),
              emission.data()};
   if (detail::reads_quads(rows.num_states_)) list_quads();
@@ -200,7 +200,7 @@ void LikelihoodPassRunner::run_task(std::size_t task) {
   result = {};
   result.sums.assign(transition_.size(), 0.0);
   if (weighted()) result.batch_sums = result.sums;
-  if (options_.emissions) result.emissions.assign(rows_.emission_.values.size(), 0.0);
+  if (options_.emissions) result.emissions.assign(rows_.emission_->values.size(), 0.0);
   Workspace& work = workspace();
   std::int64_t steps_in_batch = 0;
   if (task + 1 == tasks_.size()) result.possible = look_ahead(work);

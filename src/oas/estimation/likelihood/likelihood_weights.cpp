@@ -8,6 +8,12 @@ namespace oas {
 
 using detail::ScaledProduct;
 
+namespace {
+
+constexpr double kUneven = 1.05;  // times the weight of the oldest of some rows
+
+}  // namespace
+
 // Mean weight of some rows of a block.
 double LikelihoodPassRunner::weight_of(const Block& block, std::size_t first,
                                        std::size_t count) const {
@@ -25,6 +31,44 @@ std::int64_t LikelihoodPassRunner::ages_end(std::size_t run_end) const {
   return static_cast<std::int64_t>(window_end_) + options_.rows_behind;
 }
 
+// Of the steps from `first` on. A step counts as the row it starts at; where somebody else says
+// what a row weighs, as the row that it explains: the one before may be as good as forgotten.
+double LikelihoodPassRunner::weight_of_steps(const Block& block, std::size_t first,
+                                             std::size_t count) const {
+  return weight_of(block, block.row + first + (options_.mean_weight ? shift_ : 0), count);
+}
+
+// Cuts a block into stretches of at most so many steps that weigh nearly the same.
+std::vector<LikelihoodPassRunner::Stretch> LikelihoodPassRunner::stretches(const Block& block,
+                                                                           std::size_t most) const {
+  std::vector<Stretch> cut;
+  cut.reserve(block.steps / most + 2);
+  for (std::size_t first = 0; first < block.steps; first += most) {
+    const std::size_t end = std::min(first + most, block.steps);
+    const bool even = !options_.mean_weight || weight_of_steps(block, end - 1, 1) <=
+                                                   kUneven * weight_of_steps(block, first, 1);
+    if (even) {
+      cut.push_back({first, end, weight_of_steps(block, first, end - first)});
+      continue;
+    }
+    double oldest = weight_of_steps(block, first, 1);
+    cut.push_back({first, first + 1, oldest});
+    for (std::size_t step = first + 1; step < end; ++step) {
+      const double weight = weight_of_steps(block, step, 1);
+      Stretch& last = cut.back();
+      if (weight > kUneven * oldest) {
+        oldest = weight;
+        cut.push_back({step, step + 1, weight});
+        continue;
+      }
+      const auto before = static_cast<double>(step - last.first);
+      last.weight = (before * last.weight + weight) / (before + 1.0);
+      last.end = step + 1;
+    }
+  }
+  return cut;
+}
+
 // Rows of a block over which weights may be taken for equal.
 std::size_t LikelihoodPassRunner::weight_stretch(const Block& block) const {
   if (options_.mean_weight) return kGroup;
@@ -34,16 +78,17 @@ std::size_t LikelihoodPassRunner::weight_stretch(const Block& block) const {
   return static_cast<std::size_t>(options_.forgetting.stretch(static_cast<std::int64_t>(kBlock)));
 }
 
-// As run_steps(), stretch by stretch, each with its weight. A step counts as the row it starts at.
+// As run_steps(), stretch by stretch, each with its weight.
 bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Workspace& work,
                                               TaskResult& result,
                                               std::int64_t& steps_in_batch) const {
   std::size_t piece = kBlock;
   if (batch_target_ > 0) piece = std::min(piece, static_cast<std::size_t>(batch_target_));
   piece = std::min(piece, weight_stretch(block));
+  const std::vector<Stretch> all = stretches(block, piece);
   double log_sum = 0.0;
-  for (std::size_t first = 0; first < block.steps; first += piece) {
-    const std::size_t count = std::min(piece, block.steps - first);
+  for (const auto& [first, end, weight] : all) {
+    const std::size_t count = end - first;
     ScaledProduct product;
     if (!kernels_.forward(tables_, work.part(work.before + first, count), group,
                           work.states.data() + first * stride_, product)) {
@@ -53,13 +98,13 @@ bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Wor
         std::log(product.mantissa) + static_cast<double>(product.exponent) * std::log(2.0);
     const std::size_t row = block.row + first + shift_;
     for (std::size_t i = row; i < row + count; ++i) log_factor += log_largest(i);
-    log_sum += weight_of(block, block.row + first, count) * log_factor;
+    log_sum += weight * log_factor;
   }
   const TaskResult before = result;
   const std::int64_t steps_before = steps_in_batch;
   std::vector<double> sums(result.sums.size());
-  for (std::size_t end = block.steps; end > 0;) {
-    const std::size_t first = (end - 1) / piece * piece;
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    const auto& [first, end, weight] = *at;
     std::fill(sums.begin(), sums.end(), 0.0);
     if (!kernels_.backward(tables_, work.part(work.before + first, end - first), group,
                            work.states.data() + first * stride_, work.message.data(),
@@ -68,7 +113,6 @@ bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Wor
       steps_in_batch = steps_before;
       return false;
     }
-    const double weight = weight_of(block, block.row + first, end - first);
     const double root = std::sqrt(weight);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       result.sums[i] += weight * sums[i];
@@ -76,7 +120,6 @@ bool LikelihoodPassRunner::run_weighted_steps(const Block& block, int group, Wor
     }
     steps_in_batch += static_cast<std::int64_t>(end - first);
     if (batch_target_ > 0 && steps_in_batch >= batch_target_) close_batch(result, steps_in_batch);
-    end = first;
   }
   result.weighted_log += log_sum;
   return true;

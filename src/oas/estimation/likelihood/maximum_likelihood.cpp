@@ -39,7 +39,7 @@ void LikelihoodOptions::validate() const {
 
 std::string LikelihoodEstimate::brief() const {
   if (status == LikelihoodStatus::not_run) return "not run";
-  return fmt::format("{} after {} passes, log-likelihood {:.6g}", name(status), passes,
+  return fmt::format("{} after {} passes of the climb, log-likelihood {:.6g}", name(status), passes,
                      pass.log_likelihood);
 }
 

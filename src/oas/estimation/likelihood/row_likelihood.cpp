@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oas/core/contracts.hpp"
+#include "oas/estimation/likelihood/detail/kept_rows.hpp"
 #include "oas/estimation/likelihood/detail/likelihood_windows.hpp"
 #include "oas/estimation/likelihood/detail/team_rows.hpp"
 
@@ -57,18 +58,19 @@ void RowLikelihood::go_on() {
 void RowLikelihood::read(RowSource& source, const Block& also) {
   OAS_REQUIRE(source_ == nullptr && rows_ == 0, "rows of one source only can be read");
   source_ = &source;
-  read_blocks(source, also);
+  read_blocks(source, also, nullptr);
   end_run();
   new_run_ = true;
 }
 
-void RowLikelihood::count(RowSource& source, const Block& also) {
+void RowLikelihood::count(RowSource& source, const Block& also, detail::KeptRows& kept) {
   in_memory_ = false;
-  read_blocks(source, also);
+  read_blocks(source, also, &kept);
 }
 
-void RowLikelihood::read_blocks(RowSource& source, const Block& also) {
+void RowLikelihood::read_blocks(RowSource& source, const Block& also, detail::KeptRows* kept) {
   for (RowBlock block; source.next(block);) {
+    const bool goes_on = !new_run_ && (block.run_starts.empty() || block.run_starts.front() != 0);
     std::size_t first = 0;
     by_runs(
         block, [&](RunStart start) { start_run(start); },
@@ -77,6 +79,7 @@ void RowLikelihood::read_blocks(RowSource& source, const Block& also) {
           first += rows.size();
         });
     if (also) also(block);
+    if (kept != nullptr) kept->add(likelihood_, goes_on);
     if (in_memory_ && likelihood_.bytes() > memory_limit_) {
       require_rereadable(source, memory_limit_);
       in_memory_ = false;

@@ -21,6 +21,7 @@
 namespace oas {
 
 namespace detail {
+class KeptRows;
 class RowWindows;
 class TeamRows;
 }  // namespace detail
@@ -63,8 +64,8 @@ class RowLikelihood {
   /// The rows of another one follow; both in memory.
   void append(const RowLikelihood& other);
 
-  /// The same as read(), but only counts the rows.
-  void count(RowSource& source, const Block& also);
+  /// The same as read(), but only counts the rows, which go to `kept`.
+  void count(RowSource& source, const Block& also, detail::KeptRows& kept);
   /// Counts as bytes, and of rows that follow, or go on in the last run.
   void save_counts(ByteWriter& out) const;
   void add_counts(ByteReader& in);
@@ -79,6 +80,7 @@ class RowLikelihood {
   [[nodiscard]] RowSource* source() const { return source_; }
   /// All rows, while they are in memory.
   [[nodiscard]] const TransitionLikelihood& stored() const { return likelihood_; }
+  [[nodiscard]] std::size_t memory_limit() const { return memory_limit_; }
 
   /// One pass over all rows, to the bit the same in memory and from files. Throws IoError when a
   /// file has changed since it was read first.
@@ -116,7 +118,7 @@ class RowLikelihood {
   void add(const RowBlock& rows, const RowSource* from, std::size_t first);
   void append_row(const RowBlock& rows, std::size_t t);
   void end_run();
-  void read_blocks(RowSource& source, const Block& also);
+  void read_blocks(RowSource& source, const Block& also, detail::KeptRows* kept);
   [[nodiscard]] std::unique_ptr<detail::RowWindows> windows() const;
   [[nodiscard]] std::int64_t rows_behind(std::int64_t done, const Forgetting& forgetting) const;
 

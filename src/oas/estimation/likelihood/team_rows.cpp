@@ -61,41 +61,67 @@ struct TeamRows::Pass {
   std::vector<LikelihoodPass> passes;  // of windows, up to the first impossible one
 };
 
-TeamRows::TeamRows(Team& team, const RowLikelihood& like, std::int64_t rows,
-                   std::span<const std::shared_ptr<RowSource>> sources,
-                   std::span<const std::int64_t> rows_of_sources)
-    : team_(team), all_rows_(rows), own_(like) {
-  const std::size_t windows = num_windows(static_cast<std::size_t>(rows));
+TeamRows::TeamRows(Team& team, const RowLikelihood& like, CountedRows counted,
+                   std::span<const std::shared_ptr<RowSource>> sources)
+    : team_(team), all_rows_(counted.num_rows()), own_(like) {
+  const std::size_t windows = num_windows(static_cast<std::size_t>(all_rows_));
   ranks_ = static_cast<int>(std::min(windows, static_cast<std::size_t>(team.size())));
+  const std::vector<Stretch> kept = counted.kept();
+  std::vector<Stretch> wanted(static_cast<std::size_t>(team.size()));
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Stretch rows = rows_of(rank);
+    if (can_be_handed_over(rows, kept)) wanted[static_cast<std::size_t>(rank)] = rows;
+  }
+  const Stretch handed_over = wanted[static_cast<std::size_t>(team.rank())];
+  own_.likelihood_.reserve(handed_over.size());
+  continues_ = hand_over(team, std::move(counted.own), kept, wanted, own_.likelihood_);
   if (!takes_part()) return;
-  const auto rank = static_cast<std::size_t>(team.rank());
-  const auto ranks = static_cast<std::size_t>(ranks_);
-  windows_ = {windows * rank / ranks, windows * (rank + 1) / ranks};
-  open(rows, sources, rows_of_sources);
-  own_.read(*slice_, {});
+  windows_ = windows_of(team.rank());
+  if (handed_over.size() == 0) read(counted.rows_of_parts(), sources);
   look_at_ends();
 }
 
-void TeamRows::open(std::int64_t rows, std::span<const std::shared_ptr<RowSource>> sources,
-                    std::span<const std::int64_t> rows_of_sources) {
-  const auto first = static_cast<std::int64_t>(windows_.first * kWindowRows);
-  const auto end =
-      std::min(rows, static_cast<std::int64_t>(windows_.end * kWindowRows + kRowsAhead));
-  const bool last = team_.rank() + 1 == ranks_;
-  const std::int64_t until = last ? rows : end;
+Stretch TeamRows::windows_of(int rank) const {
+  const std::size_t windows = num_windows(static_cast<std::size_t>(all_rows_));
+  const auto index = static_cast<std::size_t>(rank);
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  return {windows * index / ranks, windows * (index + 1) / ranks};
+}
+
+// With those ahead.
+Stretch TeamRows::rows_of(int rank) const {
+  const auto rows = static_cast<std::size_t>(all_rows_);
+  const Stretch windows = windows_of(rank);
+  if (rank + 1 == ranks_) return {windows.first * kWindowRows, rows};
+  return {windows.first * kWindowRows, std::min(rows, windows.end * kWindowRows + kRowsAhead)};
+}
+
+// Where somebody keeps each of them, and they fit into the memory.
+bool TeamRows::can_be_handed_over(Stretch rows, std::span<const Stretch> kept) const {
+  std::size_t there = 0;
+  for (const Stretch& some : kept) there += overlap(some, rows).size();
+  return there == rows.size() && rows.size() * own_.stored().bytes_of_row() <= own_.memory_limit();
+}
+
+void TeamRows::read(std::span<const std::int64_t> rows_of_sources,
+                    std::span<const std::shared_ptr<RowSource>> sources) {
+  const Stretch rows = rows_of(team_.rank());
+  const auto first = static_cast<std::int64_t>(rows.first);
+  const auto end = static_cast<std::int64_t>(rows.end);
   std::vector<std::shared_ptr<RowSource>> used;
   std::int64_t place = 0;
   std::int64_t skip = 0;
   for (std::size_t i = 0; i < sources.size(); place += rows_of_sources[i++]) {
-    if (place + rows_of_sources[i] <= first || place >= until) continue;
+    if (place + rows_of_sources[i] <= first || place >= end) continue;
     if (used.empty()) skip = first - place;
     used.push_back(sources[i]);
   }
-  slice_ = std::make_unique<RowSlice>(std::move(used), skip, until - first);
+  slice_ = std::make_unique<RowSlice>(std::move(used), skip, end - first);
   RowBlock block;
   static_cast<void>(slice_->next(block));
   continues_ = block.run_starts.empty() || block.run_starts.front() != 0;
   slice_->rewind();
+  own_.read(*slice_, {});
 }
 
 // The last window is kept where others are read again in every pass: its end is wanted first.

@@ -43,11 +43,11 @@ TransitionLikelihood::TransitionLikelihood(const Pomdp& model)
       stride_((num_states_ + 3) / 4 * 4),
       timing_(model.timing()),
       start_(static_cast<std::size_t>(stride_)),
-      emission_(model.sensors(), stride_),
+      emission_(std::make_shared<const detail::EmissionTable>(model.sensors(), stride_)),
       codes_(static_cast<std::uint64_t>(num_actions_) *
              (static_cast<std::uint64_t>(num_observations_) + 1)) {
   std::copy(model.start().begin(), model.start().end(), start_.begin());
-  code_counts_.assign(emission_.log_largest.size(), 0);
+  code_counts_.assign(emission_->log_largest.size(), 0);
 }
 
 TransitionLikelihood TransitionLikelihood::with_vectors(const Pomdp& chain) {
@@ -76,7 +76,7 @@ void TransitionLikelihood::start_run(RunStart start) {
 
 void TransitionLikelihood::append(Action action, Observation observation) {
   const std::uint32_t row = code(action, observation);
-  OAS_REQUIRE(std::isfinite(emission_.log_largest[row]),
+  OAS_REQUIRE(std::isfinite(emission_->log_largest[row]),
               "row {}: observation {} has probability 0 in every state under action {}",
               codes_.size(), observation.value(), action.value());
   OAS_REQUIRE(!vectors_, "row {}: has no likelihoods", codes_.size());
@@ -103,9 +103,7 @@ void TransitionLikelihood::append(Action action, std::span<const double> likelih
   OAS_REQUIRE(vectors_ && likelihoods.size() == static_cast<std::size_t>(num_states_),
               "row {}: {} likelihoods for {} states", codes_.size(), likelihoods.size(),
               num_states_);
-  OAS_REQUIRE((codes_.size() + 1) * static_cast<std::size_t>(stride_) <=
-                  std::numeric_limits<std::uint32_t>::max(),
-              "{} rows with likelihoods are too many for the memory of one pass", codes_.size());
+  require_room(1);
   double largest = 0.0;
   for (const double value : likelihoods) {
     OAS_REQUIRE(value >= 0.0 && std::isfinite(value),
@@ -128,21 +126,50 @@ void TransitionLikelihood::append(std::span<const Action> actions,
   for (std::size_t t = 0; t < actions.size(); ++t) append(actions[t], observations[t]);
 }
 
-void TransitionLikelihood::append(const TransitionLikelihood& other) {
+void TransitionLikelihood::append(const TransitionLikelihood& other, std::size_t first,
+                                  std::size_t count, bool goes_on) {
   OAS_REQUIRE(num_states_ == other.num_states_ && num_actions_ == other.num_actions_ &&
                   num_observations_ == other.num_observations_ && vectors_ == other.vectors_,
               "rows of different models cannot be put together");
-  std::size_t run = 0;
-  for (std::size_t row = 0; row < other.rows(); ++row) {
-    if (run < other.run_starts_.size() && other.run_starts_[run] == row) {
-      start_run(other.start_of(run++));
+  OAS_REQUIRE(first <= other.rows() && count <= other.rows() - first, "rows {} to {} of {}", first,
+              first + count, other.rows());
+  require_room(count);
+  const auto end = other.run_starts_.end();
+  auto run = std::lower_bound(other.run_starts_.begin(), end, first);
+  for (std::size_t row = first; row < first + count; ++row) {
+    if (run != end && *run == row) {
+      const auto index = static_cast<std::size_t>(run++ - other.run_starts_.begin());
+      if (row > first || !goes_on) start_run(other.start_of(index));
     }
     append_code(other.codes_[row]);
   }
-  row_emission_.insert(row_emission_.end(), other.row_emission_.begin(), other.row_emission_.end());
-  row_log_largest_.insert(row_log_largest_.end(), other.row_log_largest_.begin(),
-                          other.row_log_largest_.end());
-  missing_vectors_ += other.missing_vectors_;
+  if (!vectors_) return;
+  const auto append = [&](const std::vector<double>& from, std::vector<double>& to,
+                          std::size_t width) {
+    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first * width);
+    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count * width));
+  };
+  const auto width = static_cast<std::size_t>(stride_);
+  append(other.row_emission_, row_emission_, width);
+  append(other.row_log_largest_, row_log_largest_, 1);
+  for (std::size_t row = rows() - count; row < rows(); ++row) {
+    const double* const likelihoods = row_emission_.data() + row * width;
+    missing_vectors_ += std::all_of(likelihoods, likelihoods + num_states_,
+                                    [](double value) { return value == 1.0; });
+  }
+}
+
+void TransitionLikelihood::reserve(std::size_t rows) {
+  codes_.reserve(rows);
+  if (!vectors_) return;
+  row_emission_.reserve(rows * static_cast<std::size_t>(stride_));
+  row_log_largest_.reserve(rows);
+}
+
+void TransitionLikelihood::require_room(std::size_t rows) const {
+  OAS_REQUIRE(!vectors_ || (codes_.size() + rows) * static_cast<std::size_t>(stride_) <=
+                               std::numeric_limits<std::uint32_t>::max(),
+              "{} rows with likelihoods are too many for the memory of one pass", codes_.size());
 }
 
 void TransitionLikelihood::save(ByteWriter& out) const {

@@ -106,7 +106,7 @@ struct PassOptions {
   /// Forgetting::stretch() rows; rows beyond its reach are left out.
   Forgetting forgetting;
   /// In place of these, weights by somebody else's rule: the mean over rows first … first+count-1,
-  /// all of one run. They are asked for by stretches of at most 16 rows.
+  /// all of one run, in which later rows do not weigh less. Each row counts by its own weight.
   std::function<double(std::size_t first, std::size_t count)> mean_weight;
   /// Rows that follow this window, those ahead included: of the log, or, with weights by Age::run,
   /// of the run that its last row is of.
@@ -153,7 +153,13 @@ class TransitionLikelihood {
   /// negative or not finite or all are 0. Only for with_vectors(), and no other rows with it.
   void append(Action action, std::span<const double> likelihoods);
   /// The runs of another one, of the same model, follow.
-  void append(const TransitionLikelihood& other);
+  void append(const TransitionLikelihood& other) { append(other, 0, other.rows(), false); }
+  /// Rows first … first+count-1 of another one follow; where `goes_on`, the first of them in the
+  /// last run here.
+  void append(const TransitionLikelihood& other, std::size_t first, std::size_t count,
+              bool goes_on);
+  /// Makes room for so many rows.
+  void reserve(std::size_t rows);
   /// The rows as bytes; load() takes the place of all rows, and throws InvalidArgument.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -169,7 +175,7 @@ class TransitionLikelihood {
   [[nodiscard]] std::span<const double> emission(std::size_t index) const {
     const auto stride = static_cast<std::size_t>(stride_);
     const double* first = vectors_ ? row_emission_.data() + index * stride
-                                   : emission_.values.data() + codes_[index] * stride;
+                                   : emission_->values.data() + codes_[index] * stride;
     return {first, static_cast<std::size_t>(num_states_)};
   }
   [[nodiscard]] std::span<const double> start() const {
@@ -188,6 +194,10 @@ class TransitionLikelihood {
   [[nodiscard]] std::size_t missing() const;
   [[nodiscard]] std::size_t bytes() const {
     return codes_.bytes() + (row_emission_.size() + row_log_largest_.size()) * sizeof(double);
+  }
+  /// Of these, a row's.
+  [[nodiscard]] std::size_t bytes_of_row() const {
+    return codes_.width() + (vectors_ ? static_cast<std::size_t>(stride_) + 1 : 0) * sizeof(double);
   }
   /// Rows at which runs start, ascending.
   [[nodiscard]] std::span<const std::size_t> run_starts() const { return run_starts_; }
@@ -216,17 +226,18 @@ class TransitionLikelihood {
   // [code]: rows of that code before row `end`.
   [[nodiscard]] std::vector<std::int64_t> codes_before(std::size_t end) const;
   void append_code(std::uint32_t code);
+  void require_room(std::size_t rows) const;
 
   int num_states_;
   int num_actions_;
   int num_observations_;
   int stride_;  // states, padded to whole quadruples
   Timing timing_;
-  std::vector<double> start_;  // [stride]
-  detail::EmissionTable emission_;
-  std::vector<std::int64_t> code_counts_;  // [code]: rows of that code
-  std::vector<std::int64_t> marks_;        // the same now and then, so that windows need not count
-  detail::PackedCodes codes_;              // action · (O + 1) + observation; O: missing
+  std::vector<double> start_;                              // [stride]
+  std::shared_ptr<const detail::EmissionTable> emission_;  // shared by copies
+  std::vector<std::int64_t> code_counts_;                  // [code]: rows of that code
+  std::vector<std::int64_t> marks_;  // the same now and then, so that windows need not count
+  detail::PackedCodes codes_;        // action · (O + 1) + observation; O: missing
   std::vector<std::size_t> run_starts_;
   std::vector<RunStart> starts_;  // [run], up to the last one not at the model's start
   bool new_run_ = true;

@@ -43,6 +43,8 @@ class WeightedBody final : public EvidenceBody {
   }
   void read(RowSource& source, std::int64_t first_run, Parallelism parallelism) override {
     OAS_REQUIRE(runs_ == 0, "rows of one source only can be read");
+    const bool helps = parallelism.team != nullptr && !parallelism.team->leads();
+    if (helps && !source.cannot_rewind().empty()) return;  // rank 0 says so
     OAS_REQUIRE(source.cannot_rewind().empty(),
                 "{}: estimator {} reads a log twice, which a pipe does not allow. Put it into a "
                 "file, or take oas-overlap",

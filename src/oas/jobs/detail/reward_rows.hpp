@@ -110,7 +110,7 @@ struct RewardRows {
 };
 
 /// Reads the logs, under the dynamics of `estimate` and each of its draws. With a team the draws
-/// are dealt out: the others help_reward_rows(), and whoever has some reads the logs.
+/// are dealt out: rank 0 alone reads, and sends the rows to the others, who help_reward_rows().
 [[nodiscard]] RewardRows reward_rows(const AnyModel& model, std::span<const std::string> logs,
                                      const TransitionEstimate& estimate,
                                      const RewardEstimation& how);

@@ -67,9 +67,9 @@ std::string segment_path(const std::string& folder, int segment) {
 int last_segment(const std::string& folder) {
   int last = 0;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    last = std::max(last, segment_of(at->path().filename().string()));
+  // Not increment(error), which ends the program where there is no memory.
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    last = std::max(last, segment_of(entry.path().filename().string()));
   }
   return last;
 }

@@ -1,20 +1,19 @@
 #include "oas/live/detail/learner_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <utility>
 
 #include "oas/core/contracts.hpp"
-#include "oas/core/interruption.hpp"
-#include "oas/core/scratch_file.hpp"
+#include "oas/live/detail/learner_row_source.hpp"
 
 namespace oas::detail {
 
 namespace {
 
-constexpr std::size_t kRowsAtATime = 4096;
+constexpr std::int64_t kMarkedRows = 64;  // of a run, between two marks at most
+constexpr std::int64_t kLongestDelay = 255;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::size_t bytes_for(const Pomdp& sensors) {
@@ -25,9 +24,11 @@ std::size_t bytes_for(const Pomdp& sensors) {
   return codes <= kOneByte ? 1 : codes <= kOneByte * kOneByte ? 2 : 4;
 }
 
-char* put_code(std::uint32_t code, std::size_t width, char* out) {
-  for (std::size_t i = 0; i < width; ++i, code >>= 8) *out++ = static_cast<char>(code & 255);
-  return out;
+// Of all runs' rows, between which ages are not told apart: odd, so that half of them are rounded
+// up.
+std::int64_t tick_of(double half_life) {
+  const std::int64_t most = std::max<std::int64_t>(1, static_cast<std::int64_t>(half_life) / 64);
+  return most - (most % 2 == 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -41,153 +42,12 @@ LearnerRow learner_row(const JournalRecord& record, SeenRow seen) {
   return {record.run, record.row.propensity.value_or(0.0), std::move(seen), LearnerRow::Kind::row};
 }
 
-/// The rows of all runs, one run after the other, in memory or in a file.
-class RunsSource final : public RowSource {
- public:
-  explicit RunsSource(const LearnerRows& rows) : rows_(rows) {
-    if (!rows.in_memory_) read_again();
-    rewind();
-  }
-
-  bool next(RowBlock& block) override {
-    while (run_ != rows_.runs_.end() && done_ == run_->second.rows) go_to_next_run();
-    if (run_ == rows_.runs_.end()) return false;
-    const LearnerRows::Run& run = run_->second;
-    const auto count =
-        static_cast<std::size_t>(std::min<std::int64_t>(run.rows - done_, kRowsAtATime));
-    decode(count);
-    block = {};
-    block.actions = actions_;
-    block.observations = observations_;
-    block.likelihoods = likelihoods_;
-    if (done_ == 0) {
-      start_ = rows_.start_of(run);
-      block.run_starts = std::span(&kFirstRow, 1);
-      block.starts = std::span(&start_, 1);
-    }
-    done_ += static_cast<std::int64_t>(count);
-    return true;
-  }
-
-  void rewind() override {
-    run_ = rows_.runs_.begin();
-    code_ = codes_in_file();
-    likelihood_ = file_ ? reinterpret_cast<const double*>(file_->data()) : nullptr;
-    begin_run();
-  }
-
-  [[noreturn]] void fail(std::size_t /*row*/, const std::string& message) const override {
-    throw InvalidArgument(message);
-  }
-  [[noreturn]] void fail_at(std::int64_t index, const std::string& message) override {
-    throw InvalidArgument(fmt::format("row {}: {}", index, message));
-  }
-
- private:
-  static constexpr std::size_t kFirstRow = 0;
-
-  [[nodiscard]] char* codes_in_file() const {
-    if (!file_) return nullptr;
-    return file_->data() +
-           static_cast<std::size_t>(rows_.vectors_) * rows_.states() * sizeof(double);
-  }
-
-  // Likelihoods of all runs come first in the file, and then the codes.
-  void read_again() {
-    struct Place {
-      double* likelihood;
-      char* code;
-      char* end;
-      std::int64_t skip;
-    };
-    file_ = std::make_unique<ScratchFile>(rows_.storage_.folder, rows_.bytes_);
-    std::map<std::uint64_t, Place> places;
-    auto* likelihood = reinterpret_cast<double*>(file_->data());
-    char* code = codes_in_file();
-    for (const auto& [number, run] : rows_.runs_) {
-      char* const end = code + static_cast<std::size_t>(run.rows) * rows_.width_;
-      places[number] = {likelihood, std::exchange(code, end), end, run.dropped};
-      likelihood += static_cast<std::size_t>(run.vectors) * rows_.states();
-    }
-    std::int64_t index = 0;
-    rows_.storage_.again([&](const LearnerRow& row) {
-      if (index == rows_.rows_) return false;
-      if (row.kind != LearnerRow::Kind::row || index++ < rows_.forgotten_) return true;
-      if (index % kRowsAtATime == 0) check_interrupted();
-      const auto place = places.find(row.run);
-      if (place == places.end() && index <= rows_.rows_ - rows_.fading_.reach()) return true;
-      if (place != places.end() && place->second.skip-- > 0) return true;
-      OAS_REQUIRE(place != places.end() && place->second.code < place->second.end,
-                  "the journal has other rows of run {} than when they were taken", row.run);
-      auto& [next_likelihood, next_code, end, skip] = place->second;
-      next_code = put_code(rows_.code(row.seen), rows_.width_, next_code);
-      next_likelihood =
-          std::copy(row.seen.likelihoods.begin(), row.seen.likelihoods.end(), next_likelihood);
-      return true;
-    });
-    OAS_REQUIRE(index == rows_.rows_, "the journal has {} rows where {} were taken", index,
-                rows_.rows_);
-  }
-
-  void begin_run() {
-    done_ = 0;
-    if (file_ || run_ == rows_.runs_.end()) return;
-    code_ = run_->second.codes.data();
-    likelihood_ = run_->second.likelihoods.data();
-  }
-  void go_to_next_run() {
-    ++run_;
-    begin_run();
-  }
-
-  void decode(std::size_t count) {
-    const int symbols = rows_.symbols();
-    actions_.clear();
-    observations_.clear();
-    likelihoods_.clear();
-    for (std::size_t row = 0; row < count; ++row) {
-      std::uint32_t code = 0;
-      for (std::size_t i = 0; i < rows_.width_; ++i) {
-        code |= static_cast<std::uint32_t>(static_cast<unsigned char>(*code_++)) << (8 * i);
-      }
-      const int pair = static_cast<int>(code / 2);
-      const int symbol = pair % symbols;
-      actions_.push_back(Action{pair / symbols});
-      observations_.push_back(symbol == symbols - 1 ? kMissing : Observation{symbol});
-      if (rows_.bring_likelihoods()) decode_likelihoods((code & 1) != 0);
-    }
-  }
-
-  void decode_likelihoods(bool brings) {
-    if (brings) {
-      likelihoods_.insert(likelihoods_.end(), likelihood_, likelihood_ + rows_.states());
-      likelihood_ += rows_.states();
-      return;
-    }
-    const Observation seen = observations_.back();
-    for (State s{0}; s < rows_.sensors_.num_states(); ++s) {
-      likelihoods_.push_back(seen == kMissing ? 1.0
-                                              : rows_.sensors_.sensors()(actions_.back(), s, seen));
-    }
-  }
-
-  const LearnerRows& rows_;
-  std::unique_ptr<ScratchFile> file_;  // none: in memory
-  LearnerRows::Runs::const_iterator run_;
-  std::int64_t done_ = 0;  // rows of it
-  const char* code_ = nullptr;
-  const double* likelihood_ = nullptr;
-  RunStart start_;
-  std::vector<Action> actions_;
-  std::vector<Observation> observations_;
-  std::vector<double> likelihoods_;
-};
-
 LearnerRows::LearnerRows(const Pomdp& sensors, RowStorage storage, double half_life)
     : sensors_(sensors.without_transition()),
       storage_(std::move(storage)),
       fading_{half_life, 0, Age::log},
-      width_(bytes_for(sensors)) {}
+      tick_(tick_of(half_life)),
+      width_(bytes_for(sensors) + (fading_.active() ? 1 : 0)) {}
 
 void LearnerRows::add(const LearnerRow& row) {
   switch (row.kind) {
@@ -237,11 +97,7 @@ std::uint32_t LearnerRows::code(const SeenRow& row) const {
 }
 
 void LearnerRows::append(Run& run, const SeenRow& row) {
-  if (fading_.active()) {
-    const std::int64_t vectors = run.marks.empty() ? 0 : run.marks.front().vectors;
-    if (run.rows % kFadingRows == 0) run.marks.push_back({rows_, vectors + run.vectors});
-    run.last = rows_;
-  }
+  const std::uint8_t delay = fading_.active() ? mark(run) : 0;
   ++run.rows;
   bytes_ += width_ + row.likelihoods.size() * sizeof(double);
   if (!row.likelihoods.empty()) {
@@ -249,9 +105,32 @@ void LearnerRows::append(Run& run, const SeenRow& row) {
     ++vectors_;
   }
   if (!in_memory_) return;
-  char bytes[sizeof(std::uint32_t)];
-  run.codes.append(bytes, put_code(code(row), width_, bytes));
+  char bytes[kMostBytes];
+  run.codes.append(bytes, put(row, delay, bytes));
   run.likelihoods.insert(run.likelihoods.end(), row.likelihoods.begin(), row.likelihoods.end());
+}
+
+// Of the next row, which is about to be added.
+std::uint8_t LearnerRows::mark(Run& run) const {
+  run.last = rows_;
+  const std::int64_t row = run.dropped + run.rows;
+  if (!run.marks.empty()) {
+    const Mark& mark = run.marks.back();
+    const std::int64_t delay = ticks(rows_ - mark.number);
+    if (row < mark.row + kMarkedRows && delay <= kLongestDelay) {
+      return static_cast<std::uint8_t>(delay);
+    }
+  }
+  const std::int64_t vectors = run.marks.empty() ? 0 : run.marks.front().vectors;
+  run.marks.push_back({rows_, row, vectors + run.vectors});
+  return 0;
+}
+
+char* LearnerRows::put(const SeenRow& row, std::uint8_t delay, char* out) const {
+  std::uint32_t rest = code(row);
+  for (std::size_t i = 0; i < code_width(); ++i, rest >>= 8) *out++ = static_cast<char>(rest & 255);
+  if (fading_.active()) *out++ = static_cast<char>(delay);
+  return out;
 }
 
 // A plan copies them, so half of the memory is theirs.
@@ -264,14 +143,15 @@ void LearnerRows::drop_where_too_many() {
   }
 }
 
-// By stretches of whole marks, so that what is left does not depend on when this was asked before.
+// From mark to mark, so that what is left does not depend on when this was asked before. The rows
+// of one mark more than counts are kept: what is believed has to settle.
 void LearnerRows::drop_old() {
   if (!fading_.active()) return;
   const std::int64_t border = rows_ - fading_.reach();
   for (auto each = runs_.begin(); each != runs_.end();) {
     Run& run = each->second;
     std::size_t marks = 0;
-    while (marks + 1 < run.marks.size() && run.marks[marks + 1].number <= border) ++marks;
+    while (marks + 2 < run.marks.size() && run.marks[marks + 2].number <= border) ++marks;
     if (run.ended && run.last < border) marks = run.marks.size();
     if (marks > 0) drop_front(run, marks);
     each = run.ended && run.rows == 0 ? runs_.erase(each) : std::next(each);
@@ -280,7 +160,7 @@ void LearnerRows::drop_old() {
 
 void LearnerRows::drop_front(Run& run, std::size_t marks) {
   const bool all = marks == run.marks.size();
-  const std::int64_t rows = all ? run.rows : static_cast<std::int64_t>(marks) * kFadingRows;
+  const std::int64_t rows = all ? run.rows : run.marks[marks].row - run.dropped;
   const std::int64_t vectors =
       all ? run.vectors : run.marks[marks].vectors - run.marks.front().vectors;
   const std::size_t codes = static_cast<std::size_t>(rows) * width_;
@@ -300,42 +180,6 @@ void LearnerRows::drop_front(Run& run, std::size_t marks) {
   bytes_ -= codes + likelihoods * sizeof(double);
 }
 
-// Between marks as if rows came evenly.
-double LearnerRows::number_at(const Run& run, double row) {
-  const auto mark = std::min(static_cast<std::size_t>(row / static_cast<double>(kFadingRows)),
-                             run.marks.size() - 1);
-  const auto first = static_cast<double>(static_cast<std::int64_t>(mark) * kFadingRows);
-  const bool last = mark + 1 == run.marks.size();
-  const auto from = static_cast<double>(run.marks[mark].number);
-  const auto to = static_cast<double>(last ? run.last : run.marks[mark + 1].number);
-  const double steps =
-      last ? static_cast<double>(run.rows - 1) - first : static_cast<double>(kFadingRows);
-  return steps > 0.0 ? from + (to - from) * (row - first) / steps : from;
-}
-
-std::function<double(std::size_t, std::size_t)> LearnerRows::mean_weight(double power) const {
-  auto runs = std::make_shared<std::vector<std::pair<std::size_t, const Run*>>>();
-  std::size_t row = 0;
-  for (const auto& [number, run] : runs_) {
-    runs->emplace_back(row, &run);
-    row += static_cast<std::size_t>(run.rows);
-  }
-  const double rate = std::log(2.0) * power / fading_.half_life;
-  const auto newest = static_cast<double>(rows_ - 1);
-  return [runs, rate, newest](std::size_t first, std::size_t count) {
-    const auto after =
-        std::upper_bound(runs->begin(), runs->end(), first,
-                         [](std::size_t at, const auto& run) { return at < run.first; });
-    const auto& [begin, run] = *std::prev(after);
-    const auto from = static_cast<double>(first - begin);
-    const double old = rate * (newest - number_at(*run, from));
-    const double young = rate * (newest - number_at(*run, from + static_cast<double>(count - 1)));
-    const double span = old - young;
-    const double mean = span > 0.0 ? -std::expm1(-span) / span : 1.0;  // of exp between the two
-    return std::exp(-young) * mean;
-  };
-}
-
 RunStart LearnerRows::start_of(const Run& run) const {
   const RunStart start = run.unknown ? RunStart::unknown() : RunStart();
   if (run.first.missing()) return start;
@@ -345,7 +189,9 @@ RunStart LearnerRows::start_of(const Run& run) const {
   return start.with(first_reading(*sensors_.first_observation(), run.first.observation));
 }
 
-std::unique_ptr<RowSource> LearnerRows::read() const { return std::make_unique<RunsSource>(*this); }
+std::unique_ptr<LearnerRowSource> LearnerRows::read() const {
+  return std::make_unique<LearnerRowSource>(*this);
+}
 
 void LearnerRows::save(ByteWriter& out) const {
   out.put(rows_);
@@ -368,6 +214,24 @@ void LearnerRows::save(ByteWriter& out) const {
   }
 }
 
+// Which rows are looked up in.
+void LearnerRows::check_marks(const Run& run) const {
+  bool fit = fading_.active() ? run.marks.empty() == (run.rows == 0) : run.marks.empty();
+  Mark before = {-1, run.dropped - 1, 0};
+  for (const Mark& mark : run.marks) {
+    fit = fit && mark.number > before.number && mark.row > before.row &&
+          mark.vectors >= before.vectors;
+    before = mark;
+  }
+  if (!run.marks.empty()) {
+    fit = fit && run.marks.front().row == run.dropped && before.row < run.dropped + run.rows &&
+          before.number <= run.last && run.last < rows_ &&
+          before.vectors - run.marks.front().vectors <= run.vectors;
+  }
+  OAS_REQUIRE(fit, "saved bytes are damaged: {} marks that are none of {} rows", run.marks.size(),
+              run.rows);
+}
+
 void LearnerRows::load(ByteReader& in) {
   clear();
   rows_ = in.get_integer(0, kMost);
@@ -386,9 +250,7 @@ void LearnerRows::load(ByteReader& in) {
     run.marks = in.get_all<Mark>();
     run.last = in.get_integer(0, kMost);
     run.dropped = in.get_integer(0, rows_);
-    const std::int64_t marks = (run.rows + kFadingRows - 1) / kFadingRows;
-    OAS_REQUIRE(std::cmp_equal(run.marks.size(), fading_.active() ? marks : 0),
-                "saved bytes are damaged: {} marks of {} rows", run.marks.size(), run.rows);
+    check_marks(run);
     run.codes = in.get_text();
     run.likelihoods = in.get_all<double>();
     left -= run.rows;

@@ -26,8 +26,7 @@ struct RowStorage {
   Again again;                    ///< none: rows are kept in memory, however many
 };
 
-/// Rows that stand in the same run one after the other and fade by age: so many at a time.
-inline constexpr std::int64_t kFadingRows = 16;
+class LearnerRowSource;
 
 /// The rows that likelihood goes over many times, run by run: 1 to 4 bytes each, and 8 S more for
 /// one that brings likelihoods. When they are too many for the memory they are dropped, and read
@@ -35,7 +34,9 @@ inline constexpr std::int64_t kFadingRows = 16;
 /// which the rows of a run stand together. What is read is the same in both.
 ///
 /// With a half-life a row weighs 2^(-age/half_life), its age being the number of rows of all runs
-/// that came after it. Those whose weight is next to nothing (Forgetting::reach()) are dropped.
+/// that came after it, to within a 128th of the half-life; LearnerRowSource gives the weights. It
+/// takes a byte more, and 24 more for every 64 rows, and for every pause of four half-lives. Those
+/// whose weight is next to nothing (Forgetting::reach()) are dropped.
 class LearnerRows {
  public:
   /// `half_life`: in rows; 0: rows do not fade.
@@ -51,14 +52,9 @@ class LearnerRows {
   /// Drops what is too old to count by now. What is left follows from the rows that were added,
   /// whenever it was called before.
   void drop_old();
-  /// The mean of weights to that power, of rows first … first+count-1 in the order of read(), all
-  /// of one run. Add no row while it lives.
-  [[nodiscard]] std::function<double(std::size_t first, std::size_t count)> mean_weight(
-      double power) const;
-
   /// All rows, run by run. Add none while it lives. Throws IoError where there is no room for the
   /// file.
-  [[nodiscard]] std::unique_ptr<RowSource> read() const;
+  [[nodiscard]] std::unique_ptr<LearnerRowSource> read() const;
   /// As if nothing had been added.
   void clear();
 
@@ -67,12 +63,15 @@ class LearnerRows {
   void load(ByteReader& in);
 
  private:
-  friend class RunsSource;
+  friend class LearnerRowSource;
 
-  // Where a row stands.
+  static constexpr std::size_t kMostBytes = sizeof(std::uint32_t) + 1;  // of a row
+
+  // When a row came. Of those behind it, up to the next mark, the delay is known: in ticks since.
   struct Mark {
     std::int64_t number = 0;   // among all that were ever added
-    std::int64_t vectors = 0;  // rows before it in its run that bring likelihoods
+    std::int64_t row = 0;      // rows before it in its run
+    std::int64_t vectors = 0;  // of these, those that bring likelihoods
   };
   struct Run {
     SeenRow first;
@@ -80,10 +79,10 @@ class LearnerRows {
     bool unknown = false;  // its rows go on after some that were forgotten
     std::int64_t rows = 0;
     std::int64_t vectors = 0;         // rows that bring likelihoods
-    std::vector<Mark> marks;          // of every 16th row, with a half-life
+    std::vector<Mark> marks;          // with a half-life: of its first row, and of later ones
     std::int64_t last = 0;            // number of the last row
     std::int64_t dropped = 0;         // rows before those that are left, since all were forgotten
-    std::string codes;                // of its rows, width_ bytes each, the lowest first
+    std::string codes;                // of its rows, width_ bytes each: code, lowest first; delay
     std::vector<double> likelihoods;  // S for each row that brings them
   };
   using Runs = std::map<std::uint64_t, Run>;
@@ -92,8 +91,13 @@ class LearnerRows {
   void forget();
   void drop_where_too_many();
   void drop_front(Run& run, std::size_t marks);
-  [[nodiscard]] static double number_at(const Run& run, double row);
+  std::uint8_t mark(Run& run) const;
+  void check_marks(const Run& run) const;
+  // A row of the table of rows; where the next one goes.
+  char* put(const SeenRow& row, std::uint8_t delay, char* out) const;
   [[nodiscard]] std::uint32_t code(const SeenRow& row) const;
+  [[nodiscard]] std::int64_t ticks(std::int64_t rows) const { return (rows + tick_ / 2) / tick_; }
+  [[nodiscard]] std::size_t code_width() const { return width_ - (fading_.active() ? 1 : 0); }
   [[nodiscard]] int symbols() const { return sensors_.num_observations() + 1; }
   [[nodiscard]] std::size_t states() const {
     return static_cast<std::size_t>(sensors_.num_states());
@@ -103,6 +107,7 @@ class LearnerRows {
   Pomdp sensors_;
   RowStorage storage_;
   Forgetting fading_;
+  std::int64_t tick_;  // rows of all runs between which ages are not told apart
   std::size_t width_;  // bytes of a row
   Runs runs_;          // that have rows, or go on
   bool in_memory_ = true;

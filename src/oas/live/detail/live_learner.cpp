@@ -6,6 +6,7 @@
 #include "oas/core/contracts.hpp"
 #include "oas/estimation/likelihood/likelihood_estimator.hpp"
 #include "oas/estimation/sensors/sensor_fit.hpp"
+#include "oas/live/detail/learner_row_source.hpp"
 
 namespace oas::detail {
 
@@ -75,7 +76,7 @@ RowLikelihood LiveLearner::likelihood_of(RowSource& rows) const {
 }
 
 // As with_forgetting() does for logs, in which age is the place.
-LikelihoodRows LiveLearner::weighted(LikelihoodRows rows) const {
+LikelihoodRows LiveLearner::weighted(LikelihoodRows rows, const LearnerRowSource& source) const {
   if (!fading_.active()) return rows;
   const auto with = [likelihood = rows.likelihood](auto mean_weight) {
     return
@@ -85,8 +86,8 @@ LikelihoodRows LiveLearner::weighted(LikelihoodRows rows) const {
           return likelihood(transition, weighing);
         };
   };
-  rows.squared = with(kept_->mean_weight(2.0));
-  rows.likelihood = with(kept_->mean_weight(1.0));
+  rows.squared = with(source.mean_weight(2.0));
+  rows.likelihood = with(source.mean_weight(1.0));
   rows.effective_rows = fading_.effective_rows({{rows_ - forgotten_, 1}});
   return rows;
 }
@@ -130,13 +131,13 @@ LivePlan LiveLearner::make_plan(const LivePlan* before) {
   Episode episode;
   PooledLearner& learner = *agent_.learner;
   PooledLearner::Learned learned;
-  std::unique_ptr<RowSource> rows;
+  std::unique_ptr<LearnerRowSource> rows;
   std::optional<RowLikelihood> likelihood;
   if (kept_) {
     kept_->drop_old();
     rows = kept_->read();
     likelihood.emplace(likelihood_of(*rows));
-    learned = learner.estimate(weighted(likelihood->rows({1})), episode);
+    learned = learner.estimate(weighted(likelihood->rows({1}), *rows), episode);
   } else {
     learned = learner.estimate(episode);
   }
@@ -147,7 +148,8 @@ LivePlan LiveLearner::make_plan(const LivePlan* before) {
   if (kept_) {
     // Older rows need not fit.
     if (!fading_.active()) plan.fit_p_value = sensor_fit(*rows, learned.transition);
-    plan.standard_error = standard_errors(weighted(likelihood->rows({1})), learned.transition);
+    plan.standard_error =
+        standard_errors(weighted(likelihood->rows({1}), *rows), learned.transition);
     learner.likelihood()->clear();
   }
   plan.estimate = std::move(learned.transition);

@@ -50,7 +50,7 @@ class LiveLearner {
   void resume(const LivePlan* before);
   void fade();
   [[nodiscard]] RowLikelihood likelihood_of(RowSource& rows) const;
-  [[nodiscard]] LikelihoodRows weighted(LikelihoodRows rows) const;
+  [[nodiscard]] LikelihoodRows weighted(LikelihoodRows rows, const LearnerRowSource& source) const;
   [[nodiscard]] std::vector<double> standard_errors(const LikelihoodRows& rows,
                                                     const TransitionModel& estimate) const;
   [[nodiscard]] double sensor_fit(RowSource& rows, const TransitionModel& estimate) const;

@@ -130,9 +130,9 @@ void read_seen(const JsonView& view, const Pomdp& model, JournalRow& row) {
                     static_cast<int>(view.has("likelihood"));
   if (given != 1) {
     view.fail(
-        fmt::format("{} of \"observation\" (null: missing), \"reading\" and \"likelihood\" "
-                    "are given; one is expected",
-                    given));
+        fmt::format("exactly one of \"observation\" (null: missing), \"reading\" and "
+                    "\"likelihood\" is expected; there {}",
+                    given == 0 ? "is none" : fmt::format("are {}", given)));
   }
   if (view.has("reading")) row.reading = reading_of(view.at("reading"));
   if (view.has("likelihood")) row.likelihoods = likelihoods_of(view.at("likelihood"));

@@ -175,10 +175,11 @@ std::int64_t LiveState::worth(std::int64_t rows) const {
 void LiveState::check_half_life() const {
   if (options_.half_life == 0.0) return;
   const auto require = [&](bool can, const char* why) {
-    OAS_REQUIRE(can,
-                "half_life is {}; agent '{}' {}: oas-ucrl-ml, oas-ucrl-pooled, psrl-laplace and "
-                "certainty-equivalent let rows fade",
-                options_.half_life, options_.agent, why);
+    OAS_REQUIRE(
+        can,
+        "half_life is {}; agent '{}' {}: oas-ucrl-ml, oas-ucrl-pooled, psrl-laplace, omle and "
+        "certainty-equivalent let rows fade",
+        options_.half_life, options_.agent, why);
   };
   require(find_agent(options_.agent).split != nullptr, "learns from one unit alone");
   const SplitAgent agent = split_agent(options_.agent, full_model_.finite(), options_.settings);

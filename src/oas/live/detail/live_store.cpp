@@ -19,7 +19,8 @@ namespace oas::detail {
 
 namespace {
 
-constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/3";
+constexpr std::uint64_t kShareOfJournal = 8;
+constexpr std::string_view kSnapshotFormat = "oas-live-snapshot/4";
 
 std::string hash_of(const AnyModel& model) {
   const auto text =
@@ -81,8 +82,22 @@ std::string LiveStore::snapshot_path() const {
   return (std::filesystem::path(folder_) / "snapshot.oass").string();
 }
 
-std::uint64_t LiveStore::records_since_snapshot() const {
-  return journal_->place().sequence - snapshot_at_;
+// But for the ends of files, which differ.
+std::uint64_t LiveStore::bytes_before(const JournalPlace& place) const {
+  return static_cast<std::uint64_t>(place.segment) * segment_bytes_ + place.offset;
+}
+
+void LiveStore::set_snapshot(const JournalPlace& place, std::uint64_t bytes) {
+  snapshot_records_ = place.sequence;
+  snapshot_place_ = bytes_before(place);
+  snapshot_bytes_ = bytes;
+}
+
+bool LiveStore::snapshot_pays(std::uint64_t least_records) const {
+  const JournalPlace here = journal_->place();
+  const std::uint64_t records = here.sequence - snapshot_records_;
+  return records >= least_records && (records >= here.sequence / kShareOfJournal ||
+                                      bytes_before(here) >= snapshot_place_ + snapshot_bytes_);
 }
 
 void LiveStore::recover(LiveState& state, LiveLearner* learner) {
@@ -146,8 +161,10 @@ void LiveStore::replay(JournalReader& reader, LiveState& state, LiveLearner* lea
 JournalPlace LiveStore::load_snapshot(LiveState& state, LiveLearner* learner) {
   if (verify_ || !std::filesystem::exists(snapshot_path())) return {};
   JournalPlace place;
+  std::uint64_t size = 0;
   try {
     const std::string bytes = read_text_file(snapshot_path(), std::size_t{1} << 36);
+    size = bytes.size();
     constexpr std::size_t kSum = sizeof(std::uint64_t);
     OAS_REQUIRE(bytes.size() > kSum, "it is too short");
     const std::string_view body(bytes.data(), bytes.size() - kSum);
@@ -174,7 +191,7 @@ JournalPlace LiveStore::load_snapshot(LiveState& state, LiveLearner* learner) {
     if (learner != nullptr) learner->clear();
     return {};
   }
-  snapshot_at_ = place.sequence;
+  set_snapshot(place, size);
   return place;
 }
 
@@ -196,7 +213,7 @@ void LiveStore::write_snapshot(const JournalPlace& place, std::string_view state
   file.write(bytes);
   file.write({reinterpret_cast<const char*>(&sum), sizeof(sum)});
   file.commit();
-  snapshot_at_ = place.sequence;
+  set_snapshot(place, bytes.size());
 }
 
 }  // namespace oas::detail

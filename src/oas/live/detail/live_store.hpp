@@ -30,10 +30,12 @@ class LiveStore {
 
   [[nodiscard]] JournalWriter& journal() { return *journal_; }
   [[nodiscard]] const JournalWriter& journal() const { return *journal_; }
-  /// Since the last one was taken, or could not be.
-  [[nodiscard]] std::uint64_t records_since_snapshot() const;
-  /// None shall be taken before as many records as now have come again.
-  void put_off_snapshot() { snapshot_at_ = journal_->place().sequence; }
+  /// Whether so many records have come since the last snapshot was taken, or could not be, and an
+  /// eighth of the journal, or as many bytes as the snapshot has: a start reads no more than that,
+  /// and writing all snapshots costs as much as a few of the last, and the journal.
+  [[nodiscard]] bool snapshot_pays(std::uint64_t least_records) const;
+  /// None pays before as much as now has come again.
+  void put_off_snapshot() { set_snapshot(journal_->place(), snapshot_bytes_); }
   /// What recover() had to say: a snapshot that could not be used, a torn end.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -45,6 +47,8 @@ class LiveStore {
   // Where reading begins.
   [[nodiscard]] JournalPlace load_snapshot(LiveState& state, LiveLearner* learner);
   void replay(JournalReader& reader, LiveState& state, LiveLearner* learner);
+  [[nodiscard]] std::uint64_t bytes_before(const JournalPlace& place) const;
+  void set_snapshot(const JournalPlace& place, std::uint64_t bytes);
 
   std::string folder_;
   bool verify_;
@@ -52,7 +56,9 @@ class LiveStore {
   JournalLock lock_;
   JournalHeader header_;
   std::unique_ptr<JournalWriter> journal_;
-  std::atomic<std::uint64_t> snapshot_at_ = 0;  // sequence
+  std::atomic<std::uint64_t> snapshot_records_ = 0;  // of the journal, before the last one
+  std::atomic<std::uint64_t> snapshot_place_ = 0;    // bytes of these
+  std::atomic<std::uint64_t> snapshot_bytes_ = 0;    // its own
   std::vector<std::string> notes_;
 };
 

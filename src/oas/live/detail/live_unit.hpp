@@ -59,9 +59,11 @@ class LivePolicy {
              double drift = 0.0);
 
   [[nodiscard]] const LivePlan& plan() const { return plan_; }
-  /// LivePlan::distance() from each plan to the next, added up since the first: two plans are at
-  /// most as far apart as their drifts. A belief from another plan is doubted as much as these are
-  /// apart: not at all where nothing has changed, however many plans there were.
+  /// LivePlan::distance() from each plan to the next, added up since the first. A belief from
+  /// another plan is doubted as much as their drifts are apart: not at all where nothing has
+  /// changed, however many plans there were. That is no bound of the distance between the two, to
+  /// which each plan gives weights of its own: what counts is how far dynamics have moved where
+  /// units had been by then.
   [[nodiscard]] double drift() const { return drift_; }
   /// Of a belief by what is played, under the estimate.
   [[nodiscard]] double doubt_of_estimate() const { return estimate_doubt_; }

@@ -1,34 +1,19 @@
 #include "oas/logs/detail/cells.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <system_error>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/markup.hpp"
 #include "oas/core/number_text.hpp"
 #include "oas/logs/detail/dialect.hpp"
 
 namespace oas::detail {
 
 namespace {
-
-bool is_continuation(char c) { return (c & '\xc0') == '\x80'; }
-
-// Lengths and leading bits only: enough to show a text, not to judge it.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    const int ones = std::countl_one(lead);
-    if (ones == 1 || ones > 4) return false;
-    for (int k = 1; k < ones; ++k) {
-      if (i == text.size() || !is_continuation(text[i++])) return false;
-    }
-  }
-  return true;
-}
 
 // Behind the opening quote; a doubled quote is a quote.
 std::string_view quoted_cell(const char*& position, std::string& scratch) {
@@ -59,16 +44,7 @@ std::string_view next_cell(const char*& position, std::string& scratch) {
 
 std::string shown(std::string_view value) {
   constexpr std::size_t kLongest = 60;
-  const bool utf8 = is_utf8(value);
-  std::size_t size = std::min(value.size(), kLongest);
-  while (utf8 && size < value.size() && is_continuation(value[size])) --size;
-  std::string text = "'";
-  for (const char c : value.substr(0, size)) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8) ? '?' : c;
-  }
-  text += size < value.size() ? "…'" : "'";
-  return text;
+  return "'" + escape_line(value, kLongest) + "'";
 }
 
 void check_name_size(std::string_view name, std::string_view kind) {

@@ -57,6 +57,12 @@ void check_is_header(const std::vector<std::string>& cells) {
               shown(fmt::format("{}", fmt::join(cells, ","))));
 }
 
+// A model, an estimate or a plan in the place of a log.
+void check_is_no_document(const std::vector<std::string>& cells) {
+  OAS_REQUIRE(!cells.front().starts_with('{'),
+              "a log is expected, and this is a JSON document, as models, estimates and plans are");
+}
+
 // "3" of "likelihood_3" as 2; -1 when it is no number from 1 to `size`.
 int number_behind(std::string_view cell, std::string_view prefix, int size) {
   const std::string_view digits = cell.substr(prefix.size());
@@ -241,6 +247,7 @@ void check_comment(std::string_view line, Timing timing, Rows rows) {
 std::vector<HeaderColumn> parse_header(const char* line, const ContinuousColumns* continuous,
                                        const ColumnNames& names, bool needs_action) {
   const std::vector<std::string> cells = cells_of(line);
+  check_is_no_document(cells);
   const std::string separator = separator_hint(cells);
   OAS_REQUIRE(separator.empty(), "{}", separator);
   if (names.empty()) check_is_header(cells);

@@ -1,10 +1,8 @@
 #include "oas/planning/evaluation/detail/controller_chain.hpp"
 
-#include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "oas/core/contracts.hpp"
 
@@ -38,19 +36,13 @@ ControllerChain::ControllerChain(const Pomdp& truth, const Controller& controlle
   }
   for (std::size_t i = 0; i < pairs_.size(); ++i) add_row(pairs_[i]);
   sink_ = static_cast<int>(pairs_.size());
-  for (int& target : targets_) target = target == kSink ? sink_ : target;
-  offsets_.push_back(targets_.size());  // the sink's row: none
-  Classes all = find_classes(0.0);
-  const auto count = [](const Classes& found) {
-    return std::count(found.closed.begin(), found.closed.end(), true);
-  };
-  hangs_on_weak_moves_ = count(find_classes(kWeak)) != count(all);
-  class_of_ = std::move(all.of);
-  closed_ = std::move(all.closed);
+  for (int& target : rows_.targets) target = target == kSink ? sink_ : target;
+  rows_.end_row();  // the sink's: none
+  chain_.emplace(std::move(rows_));
 }
 
 int ControllerChain::num_closed() const {
-  return static_cast<int>(std::count(closed_.begin(), closed_.end(), true)) - 1;  // the sink
+  return chain_->num_closed() - 1;  // the sink
 }
 
 int ControllerChain::number_of(int node, std::size_t state) {
@@ -74,7 +66,7 @@ void ControllerChain::add_row(std::size_t pair) {
       if (chance > 0.0) add_moves(node, a, State{state}, chance);
     }
   }
-  offsets_.push_back(targets_.size());
+  rows_.end_row();
 }
 
 void ControllerChain::add_moves(int node, Action action, State state, double chance) {
@@ -86,195 +78,22 @@ void ControllerChain::add_moves(int node, Action action, State state, double cha
       if (!(p > kDust)) continue;
       const int to = controller_.next_node(node, action, Observation{o});
       if (to == Controller::kNone) missing_.back() = o;
-      targets_.push_back(to == Controller::kNone ? kSink
-                                                 : number_of(to, static_cast<std::size_t>(next)));
-      weights_.push_back(p);
+      rows_.targets.push_back(
+          to == Controller::kNone ? kSink : number_of(to, static_cast<std::size_t>(next)));
+      rows_.weights.push_back(p);
     }
   });
-}
-
-// Tarjan's classes, without recursion; a class is closed when no arrow leaves it.
-// Moves that are not above `weakest` are left out.
-ControllerChain::Classes ControllerChain::find_classes(double weakest) const {
-  const std::size_t n = pairs_.size() + 1;
-  Classes found{std::vector<int>(n, -1), {}};
-  std::vector<int> order(n, -1);
-  std::vector<int> low(n, 0);
-  std::vector<std::size_t> at(n, 0);
-  std::vector<int> path;
-  std::vector<int> open;
-  int counter = 0;
-  for (std::size_t root = 0; root < n; ++root) {
-    if (order[root] >= 0) continue;
-    path.push_back(static_cast<int>(root));
-    while (!path.empty()) {
-      const auto v = static_cast<std::size_t>(path.back());
-      if (order[v] < 0) {
-        order[v] = low[v] = counter++;
-        open.push_back(path.back());
-        at[v] = offsets_[v];
-      }
-      bool deeper = false;
-      for (; at[v] < offsets_[v + 1] && !deeper; ++at[v]) {
-        if (!(weights_[at[v]] > weakest)) continue;
-        const auto w = static_cast<std::size_t>(targets_[at[v]]);
-        if (order[w] < 0) {
-          path.push_back(targets_[at[v]]);
-          deeper = true;
-          --at[v];
-        } else if (found.of[w] < 0) {
-          low[v] = std::min(low[v], low[w]);
-        }
-      }
-      if (deeper) continue;
-      path.pop_back();
-      if (low[v] == order[v]) close_class(static_cast<int>(v), weakest, open, found);
-    }
-  }
-  return found;
-}
-
-void ControllerChain::close_class(int root, double weakest, std::vector<int>& open,
-                                  Classes& found) const {
-  const auto number = static_cast<int>(found.closed.size());
-  const auto last = std::find(open.rbegin(), open.rend(), root);
-  const std::vector<int> members(open.end() - (last - open.rbegin()) - 1, open.end());
-  open.resize(open.size() - members.size());
-  for (const int v : members) found.of[static_cast<std::size_t>(v)] = number;
-  bool closed = true;
-  for (const int v : members) {
-    for (std::size_t k = offsets_[static_cast<std::size_t>(v)];
-         k < offsets_[static_cast<std::size_t>(v) + 1]; ++k) {
-      if (!(weights_[k] > weakest)) continue;
-      closed = closed && found.of[static_cast<std::size_t>(targets_[k])] == number;
-    }
-  }
-  found.closed.push_back(closed);
-}
-
-std::vector<std::vector<int>> ControllerChain::classes() const {
-  std::vector<std::vector<int>> members(closed_.size());
-  for (std::size_t i = 0; i < class_of_.size(); ++i) {
-    members[static_cast<std::size_t>(class_of_[i])].push_back(static_cast<int>(i));
-  }
-  return members;
-}
-
-// Solves (I - P restricted to `members`) x = right, transposed or not.
-Eigen::MatrixXd ControllerChain::solve(const std::vector<int>& members, bool transposed,
-                                       const Eigen::MatrixXd& right) {
-  std::vector<int> place(pairs_.size() + 1, -1);
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    place[static_cast<std::size_t>(members[i])] = static_cast<int>(i);
-  }
-  std::vector<Eigen::Triplet<double>> entries;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto v = static_cast<std::size_t>(members[i]);
-    for (std::size_t k = offsets_[v]; k < offsets_[v + 1]; ++k) {
-      if (targets_[k] == members[i]) continue;
-      // 1 - P(stay) is what leaves, summed up: a difference would lose what hardly ever leaves.
-      entries.emplace_back(i, i, weights_[k]);
-      const int j = place[static_cast<std::size_t>(targets_[k])];
-      if (j < 0) continue;
-      entries.emplace_back(transposed ? j : static_cast<int>(i),
-                           transposed ? static_cast<int>(i) : j, -weights_[k]);
-    }
-  }
-  const auto n = static_cast<Eigen::Index>(members.size());
-  Eigen::SparseMatrix<double> matrix(n, n);
-  matrix.setFromTriplets(entries.begin(), entries.end());
-  Eigen::SparseLU<Eigen::SparseMatrix<double>> lu(matrix);
-  OAS_REQUIRE(lu.info() == Eigen::Success, "the chain of {} pairs cannot be solved: {}",
-              members.size(), lu.lastErrorMessage());
-  Eigen::MatrixXd x = lu.solve(right);
-  const double scale = std::max(x.lpNorm<Eigen::Infinity>(), 1e-300);
-  residual_ = std::max(residual_, (matrix * x - right).lpNorm<Eigen::Infinity>() / scale);
-  return x;
-}
-
-// The stationary mean over a closed class: the first member's weight is set to 1.
-Eigen::RowVectorXd ControllerChain::class_mean(const std::vector<int>& members,
-                                               const Eigen::MatrixXd& worth) {
-  const auto first = static_cast<std::size_t>(members[0]);
-  Eigen::RowVectorXd sum = worth.row(members[0]);
-  if (members.size() == 1) return sum;
-  const std::vector<int> others(members.begin() + 1, members.end());
-  Eigen::MatrixXd right = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(others.size()), 1);
-  std::vector<int> place(pairs_.size() + 1, -1);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    place[static_cast<std::size_t>(others[i])] = static_cast<int>(i);
-  }
-  for (std::size_t k = offsets_[first]; k < offsets_[first + 1]; ++k) {
-    const int j = place[static_cast<std::size_t>(targets_[k])];
-    if (j >= 0) right(j, 0) += weights_[k];
-  }
-  const Eigen::MatrixXd weights = solve(others, true, right);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    sum += weights(static_cast<Eigen::Index>(i), 0) * worth.row(others[i]);
-  }
-  return sum / (1.0 + weights.sum());
-}
-
-// mean = Σ P mean where the long run is not yet decided.
-void ControllerChain::solve_passing(const std::vector<int>& passing, Eigen::MatrixXd& mean) {
-  if (passing.empty()) return;
-  Eigen::MatrixXd right =
-      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(passing.size()), mean.cols());
-  for (std::size_t i = 0; i < passing.size(); ++i) {
-    const auto v = static_cast<std::size_t>(passing[i]);
-    for (std::size_t k = offsets_[v]; k < offsets_[v + 1]; ++k) {
-      const int w = targets_[k];
-      if (closed_[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(w)])]) {
-        right.row(static_cast<Eigen::Index>(i)) += weights_[k] * mean.row(w);
-      }
-    }
-  }
-  const Eigen::MatrixXd values = solve(passing, false, right);
-  for (std::size_t i = 0; i < passing.size(); ++i) {
-    mean.row(passing[i]) = values.row(static_cast<Eigen::Index>(i));
-  }
-}
-
-// By class: whether one of the marked classes can be reached. They are numbered so that arrows lead
-// to lower ones: one pass in that order is enough.
-std::vector<bool> ControllerChain::leads_to(std::vector<bool> marked) const {
-  std::vector<int> order(pairs_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
-    return class_of_[static_cast<std::size_t>(x)] < class_of_[static_cast<std::size_t>(y)];
-  });
-  for (const int i : order) {
-    const auto v = static_cast<std::size_t>(i);
-    for (std::size_t k = offsets_[v]; k < offsets_[v + 1]; ++k) {
-      const auto other = class_of_[static_cast<std::size_t>(targets_[k])];
-      if (marked[static_cast<std::size_t>(other)]) {
-        marked[static_cast<std::size_t>(class_of_[v])] = true;
-      }
-    }
-  }
-  return marked;
 }
 
 Eigen::MatrixXd ControllerChain::long_run(const Eigen::MatrixXd& worth) {
   Eigen::MatrixXd with_sink = Eigen::MatrixXd::Zero(worth.rows() + 1, worth.cols());
   with_sink.topRows(worth.rows()) = worth;
-  Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(with_sink.rows(), with_sink.cols());
-  const std::vector<std::vector<int>> members = classes();
-  std::vector<int> passing;
-  for (std::size_t c = 0; c < members.size(); ++c) {
-    if (!closed_[c]) {
-      passing.insert(passing.end(), members[c].begin(), members[c].end());
-      continue;
-    }
-    const Eigen::RowVectorXd value = class_mean(members[c], with_sink);
-    for (const int i : members[c]) mean.row(i) = value;
-  }
-  solve_passing(passing, mean);
-  std::vector<bool> sink(closed_.size(), false);
-  sink[static_cast<std::size_t>(class_of_[static_cast<std::size_t>(sink_)])] = true;
-  const std::vector<bool> broken = leads_to(std::move(sink));
+  Eigen::MatrixXd mean = chain_->long_run(with_sink);
+  std::vector<bool> sink(chain_->closed().size(), false);
+  sink[class_of(static_cast<std::size_t>(sink_))] = true;
+  const std::vector<bool> broken = chain_->leads_to(std::move(sink));
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    if (broken[static_cast<std::size_t>(class_of_[i])]) {
+    if (broken[class_of(i)]) {
       mean.row(static_cast<Eigen::Index>(i)).setConstant(std::numeric_limits<double>::quiet_NaN());
     }
   }
@@ -282,42 +101,36 @@ Eigen::MatrixXd ControllerChain::long_run(const Eigen::MatrixXd& worth) {
 }
 
 Vector ControllerChain::steps_to_absorption() {
-  std::vector<bool> elsewhere = closed_;
+  std::vector<bool> elsewhere = chain_->closed();
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    if (absorbing_[pairs_[i] % num_states_] != 0) {
-      elsewhere[static_cast<std::size_t>(class_of_[i])] = false;
-    }
+    if (absorbing_[pairs_[i] % num_states_] != 0) elsewhere[class_of(i)] = false;
   }
-  const std::vector<bool> may_stick = leads_to(std::move(elsewhere));
+  const std::vector<bool> may_stick = chain_->leads_to(std::move(elsewhere));
   Vector steps = Vector::Zero(static_cast<Eigen::Index>(pairs_.size()));
   std::vector<int> passing;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    if (may_stick[static_cast<std::size_t>(class_of_[i])]) {
+    if (may_stick[class_of(i)]) {
       steps[static_cast<Eigen::Index>(i)] = std::numeric_limits<double>::infinity();
     } else if (absorbing_[pairs_[i] % num_states_] == 0) {
       passing.push_back(static_cast<int>(i));
     }
   }
   if (passing.empty()) return steps;
-  const Eigen::MatrixXd found =
-      solve(passing, false, Eigen::MatrixXd::Ones(static_cast<Eigen::Index>(passing.size()), 1));
+  const Eigen::MatrixXd found = chain_->solve(
+      passing, false, Eigen::MatrixXd::Ones(static_cast<Eigen::Index>(passing.size()), 1));
   for (std::size_t i = 0; i < passing.size(); ++i) {
     steps[passing[i]] = found(static_cast<Eigen::Index>(i), 0);
   }
   return steps;
 }
 
-bool ControllerChain::is_passing(std::size_t pair) const {
-  return !closed_[static_cast<std::size_t>(class_of_[pair])];
-}
-
 std::optional<Vector> ControllerChain::settled_law(Vector start) const {
-  if (hangs_on_weak_moves_) return std::nullopt;
+  if (chain_->hangs_on_moves(kWeak)) return std::nullopt;
   // What has not left the classes that are passed through will do so one day, however late.
   const auto has_arrived = [&] {
     double passing = 0.0;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      if (is_passing(i)) passing += start[static_cast<Eigen::Index>(i)];
+      if (chain_->is_passing(i)) passing += start[static_cast<Eigen::Index>(i)];
     }
     return passing <= kSettled;
   };
@@ -339,32 +152,36 @@ std::optional<Vector> ControllerChain::settled_law(Vector start) const {
 }
 
 void ControllerChain::advance(const Vector& law, Vector& next) const {
+  const MarkovChain::Rows& rows = chain_->rows();
   next.setZero(static_cast<Eigen::Index>(pairs_.size()));
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const double mass = law[static_cast<Eigen::Index>(i)];
     if (!(mass > 0.0)) continue;
-    if (offsets_[i] == offsets_[i + 1]) next[static_cast<Eigen::Index>(i)] += mass;  // stays
-    for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) {
-      if (targets_[k] != sink_) next[targets_[k]] += mass * weights_[k];
+    if (rows.offsets[i] == rows.offsets[i + 1])
+      next[static_cast<Eigen::Index>(i)] += mass;  // stays
+    for (std::size_t k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
+      if (rows.targets[k] != sink_) next[rows.targets[k]] += mass * rows.weights[k];
     }
   }
 }
 
 void ControllerChain::expect(const Matrix& worth, Matrix& before) const {
+  const MarkovChain::Rows& rows = chain_->rows();
   before.setZero(worth.rows(), worth.cols());
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
-    if (offsets_[i] == offsets_[i + 1]) before.row(row) = worth.row(row);  // stays
-    for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) {
-      if (targets_[k] != sink_) before.row(row) += weights_[k] * worth.row(targets_[k]);
+    if (rows.offsets[i] == rows.offsets[i + 1]) before.row(row) = worth.row(row);  // stays
+    for (std::size_t k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
+      if (rows.targets[k] != sink_) before.row(row) += rows.weights[k] * worth.row(rows.targets[k]);
     }
   }
 }
 
 std::string ControllerChain::what_is_missing() const {
+  const MarkovChain::Rows& rows = chain_->rows();
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) {
-      if (targets_[k] != sink_) continue;
+    for (std::size_t k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k) {
+      if (rows.targets[k] != sink_) continue;
       return fmt::format("node {} has no next node for observation {}, which can come in state {}",
                          node_of(i), truth_.observations()[missing_[i]],
                          truth_.states()[state_of(i).value()]);

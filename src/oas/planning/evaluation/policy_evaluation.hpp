@@ -31,7 +31,7 @@ struct ChainEvaluation {
   int iterations = 0;
   double residual = 0.0;
   double gain = 0.0;      ///< from the model's start
-  double smallest = 0.0;  ///< over all starts of the chain
+  double smallest = 0.0;  ///< of the closed classes that are reached, or over the whole chain
   double largest = 0.0;
   int resolution = 0;
 };
@@ -41,9 +41,11 @@ struct ChainEvaluation {
 /// observations are exact. No bound: the error is that of the grid, of either sign, about 1e-4 at
 /// m = 80 for S = 3 where the filter is right, up to some 1e-3 where a wrong filter puts beliefs on
 /// the border of two action regions (docs/reference/planning.md); compare two resolutions. Solved
-/// by damped value iteration for the fixed policy, G·A·S unknowns, O(G A O S²) a sweep. Throws
-/// InvalidArgument when sizes differ, when a model lacks a transition model, or when the grid does
-/// not fit.
+/// by damped value iteration for the fixed policy, G·A·S unknowns, O(G A O S²) a sweep, and where
+/// that does not settle soon, as with classes left once in a million steps, by linear systems for
+/// the long run of what the start leads to (up to kMaxGraphPairs unknowns). Work is bounded: where
+/// it is spent, status sweep_limit, the gain is within smallest and largest. Throws InvalidArgument
+/// when sizes differ, when a model lacks a transition model, or when the grid does not fit.
 [[nodiscard]] ChainEvaluation evaluate_on_chain(const Pomdp& truth, const Plan& plan,
                                                 const Pomdp& filter,
                                                 const ChainOptions& options = {},

@@ -43,7 +43,11 @@ class JudgedPlan {
   }
 
   Choice act(Rng& rng) {
-    if (same_) {
+    if (same_ && iota_ == 0.0) {
+      const LookAhead::Best best = judge_.best(true_belief_.belief());
+      greedy_ = best.action;
+      values_[static_cast<std::size_t>(greedy_)] = best.value;
+    } else if (same_) {
       judge_.action_values(true_belief_.belief(), values_);
       greedy_ = best(values_);
     } else {
@@ -65,6 +69,7 @@ class JudgedPlan {
     if (!control_variate_) return rewards_(choice.action.value(), outcome.state.value());
     const int num_actions = judge_.num_actions();
     double worth = -judge_.bias(true_belief_.belief());
+    if (iota_ == 0.0) return worth + values_[static_cast<std::size_t>(greedy_)];
     for (int a = 0; a < num_actions; ++a) {
       worth += (a == greedy_ ? 1.0 - (num_actions - 1) * iota_ : iota_) * values_[a];
     }
@@ -81,7 +86,7 @@ class JudgedPlan {
   BeliefFilter agent_belief_;
   BeliefFilter true_belief_;
   Matrix rewards_;
-  std::vector<double> values_;  // Q(b, ·) in the truth
+  std::vector<double> values_;  // Q(b, ·) in the truth; without a floor that of greedy_ at least
   double iota_;
   bool control_variate_;
   bool same_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 
 #include "oas/belief/first_beliefs.hpp"
 #include "oas/core/contracts.hpp"
@@ -14,6 +16,13 @@ constexpr int kCoarsest = 6;
 constexpr double kDefaultEntries = 4e6;
 constexpr int kFewMembers = 10;        // solved in search of an optimistic one, many states
 constexpr double kMostPasses = 100.0;  // of the sweeps of one refinement, over the largest grid
+constexpr double kFirstRound = 3e8;    // products of the sweeps before bounds are compared
+constexpr double kMostWork = 4e9;      // of all rounds, where nobody asks for this grid
+constexpr int kRoundSweeps = 512;      // of a round
+constexpr double kMet = 1e-5;          // of the range of rewards: bounds so near have met
+constexpr double kStill = 0.02;        // of their distance: bounds that move less stand still
+constexpr std::uint64_t kJudgingSteps = 20'000;
+constexpr double kGridDust = 1e-14;  // probabilities that are the rounding of others
 
 double num_entries(const Pomdp& model, int resolution) {
   return BeliefGrid::num_points(model.num_states(), resolution) * model.num_actions() *
@@ -32,8 +41,8 @@ RviOptions sweeps_of(const PlanOptions& options) {
   return rvi;
 }
 
-Plan solve_on_grid(const Pomdp& model, const PlanOptions& options, GridSolver& solver) {
-  const RviResult& result = solver.solve(model, sweeps_of(options));
+Plan plan_of(const Pomdp& model, const PlanOptions& options, const GridSolver& solver) {
+  const RviResult& result = solver.result();
   Plan plan(model);
   plan.iota = options.iota;
   plan.gain_upper = result.largest_increment;
@@ -43,6 +52,123 @@ Plan solve_on_grid(const Pomdp& model, const PlanOptions& options, GridSolver& s
   plan.residual = result.residual;
   plan.bias = GridBias{solver.grid().resolution(), result.bias};
   return plan;
+}
+
+// The grid points that the start may lead to, whatever is done, ascending.
+std::vector<std::size_t> points_from_start(const Pomdp& model, const BeliefMdp& mdp) {
+  std::vector<char> reached(mdp.grid().size(), 0);
+  std::vector<std::size_t> open;
+  const auto reach = [&](std::size_t point, double probability) {
+    if (probability <= kGridDust || reached[point] != 0) return;
+    reached[point] = 1;
+    open.push_back(point);
+  };
+  std::array<std::uint32_t, kMaxGridStates> indices;
+  std::array<double, kMaxGridStates> weights;
+  for (const FirstBelief& start : first_beliefs(model)) {
+    const int count = mdp.grid().interpolate(start.belief, indices.data(), weights.data());
+    for (int k = 0; k < count; ++k) reach(indices[k], weights[k]);
+  }
+  const auto actions = static_cast<std::size_t>(mdp.num_actions());
+  while (!open.empty()) {
+    const std::size_t point = open.back();
+    open.pop_back();
+    const BeliefMdp::Block& block = mdp.block(point / BeliefMdp::kBlockPoints);
+    const std::size_t row = point % BeliefMdp::kBlockPoints * actions;
+    for (std::uint32_t k = block.offsets[row]; k < block.offsets[row + actions]; ++k) {
+      reach(block.targets[k], block.probabilities[k]);
+    }
+  }
+  std::vector<std::size_t> points;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i] != 0) points.push_back(i);
+  }
+  return points;
+}
+
+// Where increments stay apart, those over what the start leads to bound the gain from there: n-step
+// values at these points depend on each other and on nothing else.
+void look_from_start(Plan& plan, const PlanOptions& options, const GridSolver& solver) {
+  const std::vector<std::size_t> points = points_from_start(plan.model, solver.mdp());
+  if (points.size() == solver.grid().size()) return;
+  const std::vector<double>& v = solver.result().bias;
+  std::vector<double> q(static_cast<std::size_t>(plan.model.num_actions()));
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const std::size_t point : points) {
+    solver.mdp().action_values(point, v, q);
+    const double sum = std::accumulate(q.begin(), q.end(), 0.0);
+    const double increment =
+        (1.0 - plan.model.num_actions() * options.iota) * *std::max_element(q.begin(), q.end()) +
+        options.iota * sum - v[point];
+    low = std::min(low, increment);
+    high = std::max(high, increment);
+  }
+  plan.gain_upper = std::min(plan.gain_upper, high);
+  if (high - low > options.span_tolerance) return;
+  plan.status = SolveStatus::converged;
+  plan.residual = high - low;
+  plan.message = fmt::format(
+      "the span over the {} points that the start leads to fell to the tolerance; elsewhere the "
+      "gain may be larger",
+      points.size());
+}
+
+// Mean reward of a short simulation, by luck that is not the certificate's.
+double judged(Plan plan, const PlanOptions& options, Parallelism parallelism) {
+  SimulationOptions judge = options.simulation;
+  judge.steps = std::min(judge.steps, kJudgingSteps);
+  judge.burn_in = std::min(judge.burn_in, judge.steps / 8);
+  judge.seed = options.simulation.seed + 1;
+  certify(plan, judge, parallelism);
+  return plan.certificate.mean;
+}
+
+// Sweeps, and where they do not settle soon on a large grid, as where next to nothing is forgotten
+// and next to nothing told, more sweeps as long as a bound moves: the upper one may be there long
+// before the span falls.
+Plan solve_in_rounds(const PlanOptions& options, const Pomdp& model, GridSolver& solver,
+                     Parallelism parallelism) {
+  solver.mdp().compile(model, parallelism);
+  const auto entries = static_cast<double>(solver.mdp().num_entries());
+  const double most = options.resolution > 0 ? 1e300 : kMostWork;
+  const Matrix rewards = model.expected_reward();
+  const double met = kMet * (rewards.maxCoeff() - rewards.minCoeff());
+  double round = std::max<double>(kRoundSweeps, kFirstRound / entries);
+  double upper = std::numeric_limits<double>::infinity();
+  double lower = -upper;
+  for (int done = 0;; round *= 2.0) {
+    RviOptions rvi = sweeps_of(options);
+    rvi.max_sweeps =
+        static_cast<int>(std::min<double>(round, static_cast<double>(options.max_sweeps - done)));
+    done += solver.iterate(rvi).iterations;
+    Plan plan = plan_of(model, options, solver);
+    plan.iterations = done;
+    if (plan.status != SolveStatus::converged) look_from_start(plan, options, solver);
+    plan.gain_upper = std::min(plan.gain_upper, upper);
+    if (plan.status != SolveStatus::sweep_limit || done >= options.max_sweeps) return plan;
+    const double earned = judged(plan, options, parallelism);
+    const double still = kStill * (plan.gain_upper - earned);
+    const bool moved = upper - plan.gain_upper > still || earned - lower > still;
+    if (plan.gain_upper - earned <= met) {
+      plan.status = SolveStatus::converged;
+      plan.message = fmt::format("the bounds have met after {} sweeps, before the span fell", done);
+    } else if (!moved) {
+      plan.message = fmt::format(
+          "neither bound has moved in the last {} of {} sweeps, and the span stays at {:.3g}: the "
+          "belief moves too slowly, or the best gain depends on the start",
+          rvi.max_sweeps, done, plan.residual);
+    } else if (entries * (done + 2.0 * round) > most) {
+      plan.message = fmt::format(
+          "the span is {:.3g} after {} sweeps: the belief moves too slowly for more to pay",
+          plan.residual, done);
+    } else {
+      upper = plan.gain_upper;
+      lower = std::max(lower, earned);
+      continue;
+    }
+    return plan;
+  }
 }
 
 // Rows that end with probability 1-γ: their value iteration is the discounted one.
@@ -100,7 +226,7 @@ bool grid_suits(const Pomdp& model, const PlanOptions& options) {
 Plan grid_plan(const Pomdp& model, const PlanOptions& options, Parallelism parallelism) {
   const int quick = resolution_of(model, options);
   GridSolver solver(BeliefGrid(model.num_states(), quick > 0 ? quick : kCoarsest), parallelism);
-  return solve_on_grid(model, options, solver);
+  return solve_in_rounds(options, model, solver, parallelism);
 }
 
 std::optional<Plan> finer_grid_plan(const Plan& plan, const PlanOptions& options,
@@ -120,7 +246,9 @@ std::optional<Plan> finer_grid_plan(const Plan& plan, const PlanOptions& options
       std::min(options.max_sweeps,
                static_cast<int>(std::min(
                    kMostPasses * options.max_entries / num_entries(plan.model, resolution), 1e9)));
-  Plan finer = solve_on_grid(plan.model, limited, solver);
+  solver.solve(plan.model, sweeps_of(limited));
+  Plan finer = plan_of(plan.model, limited, solver);
+  if (finer.status != SolveStatus::converged) look_from_start(finer, options, solver);
   finer.gain_upper = std::min(finer.gain_upper, plan.gain_upper);  // either is proved
   return finer;
 }

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
+#include "oas/planning/detail/attempt.hpp"
 #include "oas/planning/hull/detail/hull_solver.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/planning/points/detail/point_solver.hpp"
@@ -16,7 +20,7 @@ namespace oas {
 namespace {
 
 constexpr std::array<double, 4> kDiscounts = {0.97, 0.99, 0.95, 1.0};
-constexpr double kDefaultGap = 1e-4;  // of the range of rewards
+constexpr double kHullGap = 1e-4;     // of the range of rewards
 constexpr double kJudgingWork = 1e9;  // of a simulation that compares policies
 constexpr double kGrowth = 1.5;       // of the points, between two searches for a policy
 constexpr int kFirstSearch = 100;     // points
@@ -27,6 +31,7 @@ constexpr double kMostGrowth = 3.0;       // of the beliefs and vectors of a sea
 constexpr double kSearchShare = 0.5;      // of the work so far, at most, for the next search
 constexpr std::uint64_t kFewestSteps = 1280;
 constexpr std::uint64_t kMostSteps = 20'000;
+constexpr double kCertifying = 5e10;  // products of all certificates but the first
 
 Eigen::MatrixXd vectors_of(const Plan& plan) {
   const auto& alpha = std::get<VectorBias>(plan.bias).alpha;
@@ -35,17 +40,27 @@ Eigen::MatrixXd vectors_of(const Plan& plan) {
                                            static_cast<Eigen::Index>(alpha.size()) / states);
 }
 
+// A policy, and what it earned in a short simulation.
+struct Judged {
+  Eigen::MatrixXd vectors;  // S×K
+  int backups = 0;
+  double span = 0.0;
+  double mean = 0.0;
+  double half_width = 0.0;
+};
+
 // Both bounds on their way towards each other.
 class Refinement {
  public:
-  Refinement(const Pomdp& model, const HullOptions& options)
+  Refinement(const Pomdp& model, const HullOptions& options, Parallelism parallelism)
       : options_(options),
+        parallelism_(parallelism),
         plan_(point_based_plan(model, options.iota, options.point)),
         upper_(model, options.iota) {
     const Matrix rewards = model.expected_reward();
-    gap_ = options.gap.value_or(kDefaultGap * (rewards.maxCoeff() - rewards.minCoeff()));
-    lower_ = earned(plan_);
-    upper_.set_bias(vectors_of(plan_));
+    gap_ = options.gap.value_or(kHullGap * (rewards.maxCoeff() - rewards.minCoeff()));
+    kept_.push_back(judge({vectors_of(plan_), plan_.iterations, plan_.residual}));
+    upper_.set_bias(kept_.back().vectors);
   }
 
   Plan run() {
@@ -70,9 +85,13 @@ class Refinement {
   }
 
  private:
+  [[nodiscard]] const Judged& best() const { return kept_[best_]; }
+  // What it has earned.
+  [[nodiscard]] double lower() const { return best().mean; }
+
   [[nodiscard]] std::string reason_to_stop(std::size_t in_vain) const {
     const detail::HullChain& chain = upper_.chain();
-    if (upper_.bound() - lower_ <= gap_) return "the bounds have met";
+    if (upper_.bound() - lower() <= gap_) return "the bounds have met";
     if (upper_.work() + searching_ >= options_.work) return "the work is spent";
     if (chain.points().size() >= options_.max_points ||
         static_cast<double>(chain.num_entries()) >= options_.max_entries) {
@@ -81,23 +100,37 @@ class Refinement {
     return in_vain > kDiscounts.size() ? "nothing is left to refine" : "";
   }
 
-  // Mean reward of a short simulation; the same luck for all.
-  double earned(const Plan& plan) {
-    const Pomdp& model = plan.model;
+  [[nodiscard]] Plan plan_of(const Judged& policy) const {
+    Plan plan = plan_;
+    plan.bias = VectorBias{{policy.vectors.data(), policy.vectors.data() + policy.vectors.size()}};
+    plan.iterations = policy.backups;
+    plan.residual = policy.span;
+    return plan;
+  }
+
+  // Products of a step of a simulation.
+  [[nodiscard]] double cost_of_step(const Judged& policy) const {
+    const Pomdp& model = plan_.model;
     const double states = model.num_states();
-    const double vectors = std::get<VectorBias>(plan.bias).num_vectors(model.num_states());
-    const double cost = model.num_actions() *
-                        (detail::SparseModel::pays(model) ? 1.0 : model.num_observations()) *
-                        states * (states + vectors);
+    return model.num_actions() *
+           (detail::SparseModel::pays(model) ? 1.0 : model.num_observations()) * states *
+           (states + static_cast<double>(policy.vectors.cols()));
+  }
+
+  // The same luck for all, and not that of their certificates.
+  Judged judge(Judged policy) {
+    const double cost = cost_of_step(policy);
     SimulationOptions judge;
     judge.steps = static_cast<std::uint64_t>(std::clamp(
         kJudgingWork / cost, static_cast<double>(kFewestSteps), static_cast<double>(kMostSteps)));
     judge.burn_in = judge.steps / 80;
-    judge.seed = options_.point.seed;
+    judge.seed = options_.point.seed + 1;
     searching_ += cost * static_cast<double>(judge.steps);
-    Plan judged = plan;
-    certify(judged, judge);
-    return judged.certificate.mean;
+    Plan judged = plan_of(policy);
+    certify(judged, judge, parallelism_);
+    policy.mean = judged.certificate.mean;
+    policy.half_width = judged.certificate.half_width;
+    return policy;
   }
 
   // A policy for the beliefs that the upper bound meets. Its bias tells where to refine from now
@@ -113,7 +146,7 @@ class Refinement {
     point.discount = kDiscounts[searches_++ % kDiscounts.size()];
     const Pomdp& model = plan_.model;
     detail::PointSolver solver(model, options_.iota, point);
-    solver.start_from(vectors_of(plan_));
+    solver.start_from(best().vectors);
     Eigen::MatrixXd beliefs = upper_.visited(point.num_beliefs);
     const auto count = static_cast<double>(beliefs.cols());
     solver.set_beliefs(std::move(beliefs));
@@ -121,34 +154,56 @@ class Refinement {
     const double states = model.num_states();
     searching_ += outcome.backups * count * model.num_actions() * states *
                   (states + model.num_observations());
-    Plan candidate = plan_;
-    const Eigen::MatrixXd& vectors = solver.vectors();
-    candidate.bias = VectorBias{{vectors.data(), vectors.data() + vectors.size()}};
-    candidate.iterations += outcome.backups;
-    const double earned_by_it = earned(candidate);
-    if (needed || earned_by_it > lower_ - kPoor * (upper_.bound() - lower_)) {
-      upper_.set_bias(vectors);
+    Judged found = judge({solver.vectors(), best().backups + outcome.backups, outcome.span});
+    if (needed || found.mean > lower() - kPoor * (upper_.bound() - lower())) {
+      upper_.set_bias(solver.vectors());
     }
-    if (earned_by_it <= lower_) return;
-    lower_ = earned_by_it;
-    candidate.residual = outcome.span;
-    plan_ = std::move(candidate);
+    if (found.mean + found.half_width <= lower()) return;
+    const bool better = found.mean > lower();
+    kept_.push_back(std::move(found));
+    if (better) best_ = kept_.size() - 1;
+  }
+
+  // Of the policies that were kept, with a certificate: those that earned most, as far as that is
+  // cheap, but for those that have hardly earned as much as is certified already.
+  Plan certified() {
+    const SimulationOptions& simulation = *options_.simulation;
+    std::vector<std::size_t> order(kept_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t i, std::size_t j) { return kept_[i].mean > kept_[j].mean; });
+    const double most = kCertifying / static_cast<double>(simulation.steps);
+    double spent = 0.0;
+    std::optional<Plan> chosen;
+    for (const std::size_t k : order) {
+      const Judged& policy = kept_[k];
+      spent += cost_of_step(policy);
+      if (chosen && (spent > most || policy.mean + policy.half_width <= chosen->gain_lower)) {
+        continue;
+      }
+      Plan plan = plan_of(policy);
+      detail::certify_attempt(plan, simulation, static_cast<int>(k) + 1, parallelism_);
+      if (!chosen || plan.gain_lower > chosen->gain_lower) chosen = std::move(plan);
+    }
+    return std::move(*chosen);
   }
 
   Plan finish(int rounds, const std::string& why) {
     plan_.gain_upper = plan_.gain_lower = std::min(plan_.gain_upper, upper_.bound());
-    const bool met = plan_.gain_upper - lower_ <= gap_;
+    const bool met = plan_.gain_upper - lower() <= gap_;
     plan_.status = met ? SolveStatus::converged : SolveStatus::sweep_limit;
     plan_.message = fmt::format("upper bound of {} points after {} rounds: {}",
                                 upper_.chain().points().size(), rounds, why);
-    return std::move(plan_);
+    return options_.simulation ? certified() : plan_of(best());
   }
 
   HullOptions options_;
-  Plan plan_;
+  Parallelism parallelism_;
+  Plan plan_;                 // but for its bias
+  std::vector<Judged> kept_;  // those that may be the best one
+  std::size_t best_ = 0;      // the one that has earned most
   detail::HullSolver upper_;
   double gap_ = 0.0;
-  double lower_ = 0.0;
   double searching_ = 0.0;  // products of searches and simulations
   std::size_t searches_ = 0;
 };
@@ -161,11 +216,12 @@ void HullOptions::validate() const {
   OAS_REQUIRE(max_points >= 1, "max_points is {}; it must be at least 1", max_points);
   OAS_REQUIRE(max_entries > 0.0, "max_entries is {}; it must be positive", max_entries);
   point.validate();
+  if (simulation) simulation->validate();
 }
 
-Plan hull_plan(const Pomdp& model, const HullOptions& options) {
+Plan hull_plan(const Pomdp& model, const HullOptions& options, Parallelism parallelism) {
   options.validate();
-  return Refinement(model, options).run();
+  return Refinement(model, options, parallelism).run();
 }
 
 }  // namespace oas

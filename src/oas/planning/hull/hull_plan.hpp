@@ -2,7 +2,9 @@
 
 #include <optional>
 
+#include "oas/core/parallel.hpp"
 #include "oas/model/pomdp.hpp"
+#include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/plan.hpp"
 #include "oas/planning/points/point_based.hpp"
 
@@ -16,6 +18,8 @@ struct HullOptions {
   int max_points = 20'000;
   double max_entries = 3e7;  ///< of the mixtures
   PointOptions point;
+  /// Of the certificates that choose between policies; absent: the likeliest, uncertified.
+  std::optional<SimulationOptions> simulation;
 
   /// Throws InvalidArgument naming the field and the value.
   void validate() const;
@@ -42,9 +46,13 @@ struct HullOptions {
 /// (HullSolver). Where the best policy meets finitely many beliefs the bound becomes the gain.
 ///
 /// The policy. The beliefs that the process meets go to the point solver, with several discounts
-/// (those below 1 make for steadier biases); of all policies found the one that earns most in a
-/// short simulation is taken. Ends at the gap, when the work is spent, or when nothing is left to
-/// mend. More work never makes the bound worse. Same seed, same bytes.
-[[nodiscard]] Plan hull_plan(const Pomdp& model, const HullOptions& options);
+/// (those below 1 make for steadier biases). Policies that may be the best one by a short
+/// simulation are kept; in the end they are certified, the likeliest first and as many as is cheap,
+/// and the one with the largest lower limit is returned. They share the level (detail::attempt), so
+/// that the largest is a limit, too. Ends at the gap, when the work is spent, or when nothing is
+/// left to mend. More work never makes the upper bound worse, nor the lower one where all that are
+/// kept are certified. Same seed, same bytes.
+[[nodiscard]] Plan hull_plan(const Pomdp& model, const HullOptions& options,
+                             Parallelism parallelism = {});
 
 }  // namespace oas

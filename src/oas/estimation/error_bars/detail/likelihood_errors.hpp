@@ -17,6 +17,13 @@ namespace oas::detail {
 [[nodiscard]] Summit make_summit(LikelihoodFunction objective, const TransitionModel& at,
                                  const LikelihoodPass& pass);
 
+/// Another maximum of the same objective.
+struct OtherMaximum {
+  TransitionModel at;
+  double fall = 0.0;        ///< by how much it is lower
+  std::vector<int> states;  ///< [s]: the state whose errors are those of s there
+};
+
 /// What is known beside the summit.
 struct ErrorContext {
   /// Of the score, in the coordinates of the information, where that is not the information
@@ -29,6 +36,7 @@ struct ErrorContext {
   bool penalised = false;      ///< the objective has a prior: it lies inside already
   double prior = 0.0;          ///< then: imaginary transitions of every entry
   std::string not_identified;  ///< why no row can be told; empty: rows can
+  std::vector<OtherMaximum> others;
 };
 
 /// Errors of all entries at a maximum that may lie on the boundary of 0 <= T.
@@ -52,12 +60,16 @@ struct ErrorContext {
 /// 95 % intervals of what would be 99 % ones. The same happens where entries at 0 lean on others:
 /// in rows that are known to ± 0.05 or worse D is multiplied by cone_ratios() if that is less.
 ///
-/// *A second opinion* (EntryEvidence::set_second) for rows that are known to ± 0.05 or worse, where
-/// some interval is longer than 0.1: where a log says little, the maximum lies in a corner that its
-/// noise has chosen, and falls steeply around it. The fit with half an imaginary transition of
-/// every entry (PenalisedFit) lies inside, and its errors are those of what is known there. Not
-/// where the objective has a prior already, nor with weights by age. `passes` is raised by the
-/// passes made.
+/// *A second opinion* (EntryEvidence::add_opinion) for rows that are known to ± 0.05 or worse,
+/// where some interval is longer than 0.1: where a log says little, the maximum lies in a corner
+/// that its noise has chosen, and falls steeply around it. The fit with half an imaginary
+/// transition of every entry (PenalisedFit) lies inside, and its errors are those of what is known
+/// there. Not where the objective has a prior already, nor with weights by age.
+///
+/// *Other maxima*, as where two states look so much alike that a log can hardly tell which is
+/// which: what is not much less likely than the summit belongs to an interval, wherever it lies. So
+/// the values at another maximum are opinions too, with the errors that the summit has for the
+/// states in that place, worth less by what it is lower. `passes` is raised by the passes made.
 [[nodiscard]] JointErrors likelihood_errors(const Summit& summit, const ErrorContext& context,
                                             int& passes);
 

@@ -108,12 +108,20 @@ class LikelihoodPassRunner {
   }
   [[nodiscard]] std::size_t weight_stretch(const Block& block) const;
   [[nodiscard]] double weight_of(const Block& block, std::size_t first, std::size_t count) const;
+  [[nodiscard]] double weight_of_steps(const Block& block, std::size_t first,
+                                       std::size_t count) const;
+  struct Stretch {  // of steps of a block
+    std::size_t first;
+    std::size_t end;
+    double weight;  // of a step, in the mean
+  };
+  [[nodiscard]] std::vector<Stretch> stretches(const Block& block, std::size_t most) const;
   [[nodiscard]] std::int64_t ages_end(std::size_t run_end) const;
   [[nodiscard]] double log_largest(std::size_t row) const {
     return rows_.vectors_ ? rows_.row_log_largest_[row] : log_largest_of(rows_.codes_[row]);
   }
   [[nodiscard]] double log_largest_of(std::size_t code) const {
-    return options_.sensors ? emission_.log_largest[code] : rows_.emission_.log_largest[code];
+    return options_.sensors ? emission_.log_largest[code] : rows_.emission_->log_largest[code];
   }
   // Z of a row, [stride], divided by its largest entry.
   [[nodiscard]] const double* emission(std::size_t row) const {

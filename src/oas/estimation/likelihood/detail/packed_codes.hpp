@@ -24,6 +24,8 @@ class PackedCodes {
 
   [[nodiscard]] std::size_t size() const { return bytes_.size() / width_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }
+  [[nodiscard]] std::size_t width() const { return width_; }  ///< bytes of a code
+  void reserve(std::size_t codes) { bytes_.reserve(codes * width_); }
   void clear() { bytes_.clear(); }
 
   [[nodiscard]] std::uint32_t operator[](std::size_t index) const {

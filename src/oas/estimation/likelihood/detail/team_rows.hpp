@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oas/core/team.hpp"
+#include "oas/estimation/likelihood/detail/kept_rows.hpp"
 #include "oas/estimation/likelihood/detail/likelihood_windows.hpp"
 #include "oas/estimation/likelihood/row_likelihood.hpp"
 #include "oas/model/row_slice.hpp"
@@ -26,10 +27,10 @@ namespace oas::detail {
 /// and to rank 0 the scores of batches.
 class TeamRows {
  public:
-  /// Of `rows` rows in all, in `sources`; all ranks call it. `like`: an empty one of the model.
-  TeamRows(Team& team, const RowLikelihood& like, std::int64_t rows,
-           std::span<const std::shared_ptr<RowSource>> sources,
-           std::span<const std::int64_t> rows_of_sources);
+  /// Of a log that was counted, whose parts are `sources`; all ranks call it. `like`: an empty one
+  /// of the model. Rows are those that ranks kept while they counted, or else read again.
+  TeamRows(Team& team, const RowLikelihood& like, CountedRows counted,
+           std::span<const std::shared_ptr<RowSource>> sources);
 
   /// One pass, on rank 0; the others help().
   [[nodiscard]] LikelihoodPass lead(const TransitionModel& transition, const PassOptions& options,
@@ -54,8 +55,11 @@ class TeamRows {
 
  private:
   struct Pass;
-  void open(std::int64_t rows, std::span<const std::shared_ptr<RowSource>> sources,
-            std::span<const std::int64_t> rows_of_sources);
+  [[nodiscard]] Stretch windows_of(int rank) const;
+  [[nodiscard]] Stretch rows_of(int rank) const;
+  [[nodiscard]] bool can_be_handed_over(Stretch rows, std::span<const Stretch> kept) const;
+  void read(std::span<const std::int64_t> rows_of_sources,
+            std::span<const std::shared_ptr<RowSource>> sources);
   void look_at_ends();
   [[nodiscard]] std::vector<double> guess_last_belief(const Pass& pass) const;
   [[nodiscard]] std::vector<double> guessed_first_belief(const Pass& pass) const;
@@ -64,9 +68,9 @@ class TeamRows {
   [[nodiscard]] WindowTotal share(Pass& pass) const;
 
   Team& team_;
+  std::int64_t all_rows_;
   int ranks_;  // that have windows
   Stretch windows_;
-  std::int64_t all_rows_;
   std::unique_ptr<RowSlice> slice_;
   RowLikelihood own_;
   bool continues_ = false;                         // the first row does not start a run

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oas/core/linear_algebra.hpp"
+#include "oas/planning/evaluation/detail/markov_chain.hpp"
 #include "oas/planning/policies/controller.hpp"
 
 namespace oas::detail {
@@ -33,7 +34,7 @@ class ControllerChain {
     return static_cast<std::size_t>(numbers_[static_cast<std::size_t>(node) * num_states_ + state]);
   }
   [[nodiscard]] int num_closed() const;
-  [[nodiscard]] double residual() const { return residual_; }
+  [[nodiscard]] double residual() const { return chain_->residual(); }
 
   /// The long-run mean of each column of `worth` [pair][·] from every pair; NaN where the sink can
   /// be reached.
@@ -61,36 +62,20 @@ class ControllerChain {
   int number_of(int node, std::size_t state);
   void add_row(std::size_t pair);
   void add_moves(int node, Action action, State state, double chance);
-  struct Classes {
-    std::vector<int> of;       // by pair, the sink last
-    std::vector<bool> closed;  // by class
-  };
-  [[nodiscard]] Classes find_classes(double weakest) const;
-  void close_class(int root, double weakest, std::vector<int>& open, Classes& found) const;
-  [[nodiscard]] std::vector<std::vector<int>> classes() const;
-  [[nodiscard]] bool is_passing(std::size_t pair) const;
-  [[nodiscard]] Eigen::MatrixXd solve(const std::vector<int>& members, bool transposed,
-                                      const Eigen::MatrixXd& right);
-  [[nodiscard]] Eigen::RowVectorXd class_mean(const std::vector<int>& members,
-                                              const Eigen::MatrixXd& worth);
-  void solve_passing(const std::vector<int>& passing, Eigen::MatrixXd& mean);
-  [[nodiscard]] std::vector<bool> leads_to(std::vector<bool> classes) const;
+  [[nodiscard]] std::size_t class_of(std::size_t number) const {
+    return static_cast<std::size_t>(chain_->class_of(number));
+  }
 
   const Pomdp& truth_;
   const Controller& controller_;
   std::span<const char> absorbing_;
   std::size_t num_states_;
-  std::vector<int> numbers_;        // of node * S + state, -1: not reached
-  std::vector<std::size_t> pairs_;  // node * S + state by number
-  std::vector<std::size_t> offsets_ = {0};
-  std::vector<int> targets_;
-  std::vector<double> weights_;
-  std::vector<int> missing_;  // by pair: an observation without next node
-  std::vector<int> class_of_;
-  std::vector<bool> closed_;
-  bool hangs_on_weak_moves_ = false;  // without them there would be more closed classes
+  std::vector<int> numbers_;          // of node * S + state, -1: not reached
+  std::vector<std::size_t> pairs_;    // node * S + state by number
+  std::vector<int> missing_;          // by pair: an observation without next node
+  MarkovChain::Rows rows_;            // until they are the chain's
+  std::optional<MarkovChain> chain_;  // of the pairs, and of the sink
   int sink_ = 0;
-  double residual_ = 0.0;
 };
 
 }  // namespace oas::detail

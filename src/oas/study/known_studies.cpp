@@ -1,0 +1,70 @@
+#include "oas/study/known_studies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+
+#include "oas/core/contracts.hpp"
+#include "oas/study/study.hpp"
+
+namespace oas {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> study_folders() {
+  std::vector<fs::path> folders = {"studies"};
+  std::error_code error;
+  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (int up = 0; up < 5 && at.has_relative_path(); ++up, at = at.parent_path()) {
+    folders.push_back(at / "share" / "oas" / "studies");
+    folders.push_back(at / "studies");
+  }
+  return folders;
+}
+
+// Files of the first folder that has any, by name.
+std::vector<fs::path> study_files() {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : study_folders()) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    }
+    if (!files.empty()) break;
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::vector<StudyEntry> known_studies() {
+  std::vector<StudyEntry> entries;
+  for (const fs::path& path : study_files()) {
+    try {
+      const Study study = read_study(path.string());
+      entries.push_back({study.name, study.title, path.string()});
+    } catch (const std::bad_alloc&) {
+      throw;                                 // that is nobody's fault but the system's
+    } catch (const std::exception& error) {  // the others are there all the same
+      entries.push_back(
+          {path.stem().string(), fmt::format("cannot be read: {}", error.what()), path.string()});
+    }
+  }
+  return entries;
+}
+
+std::string find_study(const std::string& name) {
+  if (fs::exists(name)) return name;
+  for (const fs::path& path : study_files()) {
+    if (path.stem() == name) return path.string();
+  }
+  detail::throw_invalid_argument(
+      fmt::format("{}: no such file, and no study of that name (see oas study list)", name));
+}
+
+}  // namespace oas

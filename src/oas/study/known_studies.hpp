@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace oas {
+
+/// One study file that is found here or beside the program.
+struct StudyEntry {
+  std::string name;
+  std::string summary;  ///< its title, or why it cannot be read
+  std::string file;
+};
+
+/// The studies of the first of these folders that has any: `studies` here, then `studies` and
+/// `share/oas/studies` beside and above the program, so that it finds them in the source tree and
+/// where it is installed.
+[[nodiscard]] std::vector<StudyEntry> known_studies();
+
+/// The file of that name itself, or that of the study of that name among these. Throws
+/// InvalidArgument where there is none.
+[[nodiscard]] std::string find_study(const std::string& name);
+
+}  // namespace oas
