@@ -18,11 +18,17 @@ int main() {
   const oas::TransitionEstimate learned = evidence.estimate();
 
   fmt::print("{}\n", learned.brief());
-  for (int next = 0; next < machine.num_states(); ++next) {
-    const auto index = static_cast<std::size_t>(next);  // row (run, new) comes first
-    fmt::print("P({:8} | new, run) = {:.4f} ± {:.4f}\n", machine.states()[next],
-               learned.transition(oas::Action{0}, oas::State{0}, oas::State{next}),
-               learned.standard_error[index]);
+  std::size_t entry = 0;
+  for (int action = 0; action < machine.num_actions(); ++action) {
+    fmt::print("{}, from each state (row) to each state:\n", machine.actions()[action]);
+    for (int from = 0; from < machine.num_states(); ++from) {
+      fmt::print("{:>10}", machine.states()[from]);
+      for (int to = 0; to < machine.num_states(); ++to, ++entry) {
+        const double p = learned.transition(oas::Action{action}, oas::State{from}, oas::State{to});
+        fmt::print("  {:.4f} ± {:.4f}", p, learned.standard_error[entry]);
+      }
+      fmt::print("\n");
+    }
   }
   const auto error = oas::transition_error(machine.transition(), learned.transition);
   fmt::print("Frobenius error {:.4f}\n", error.frobenius);
