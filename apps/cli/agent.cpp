@@ -93,7 +93,7 @@ void add_agent(CLI::App& app) {
   verb->add_option("--agent", options->live.agent, "The agent (see oas list)")
       ->capture_default_str();
   verb->add_option("--journal", options->live.journal,
-                   "Folder of the journal; created, or continued where it exists")
+                   "Folder of the journal; created, or continued if it exists")
       ->required();
   verb->add_option("--set", options->settings, "name=value, a setting of the agent")
       ->allow_extra_args(false);

@@ -97,7 +97,7 @@ void check_http_options(const HttpArguments& arguments, const Common& common) {
     warn_of_readable_tokens(arguments, common);
     return;
   }
-  const std::string why = "only --http looks at it";
+  const std::string why = "used only with --http";
   refuse_options(common, {"--token-file", "--http-host"}, why);
   OAS_REQUIRE(arguments.given.empty(), "{}: {}", arguments.given.front().name, why);
 }

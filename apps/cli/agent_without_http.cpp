@@ -8,7 +8,8 @@ namespace oas::cli {
 
 namespace {
 constexpr const char* kWhy =
-    "this oas was built without its HTTP server (OAS_BUILD_HTTP, Boost.Beast)";
+    "this oas was built without its HTTP server (OAS_BUILD_HTTP, which needs "
+    "Boost.Beast)";
 }
 
 void add_http_options(CLI::App& verb, HttpArguments& arguments, Common& /*common*/) {

@@ -114,8 +114,8 @@ void add_run_options(CLI::App& verb, BenchArguments& options) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand(
-      "bench", "Run the benchmark of the field: which agent loses least while it learns?");
+  CLI::App* bench =
+      app.add_subcommand("bench", "Run the benchmark: which agent loses least while it learns?");
   bench->require_subcommand(1);
   const auto listed = std::make_shared<BenchListArguments>();
   add_list_options(*add_verb(*bench, "list", "The instances, and what can be earned in them",

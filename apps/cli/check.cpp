@@ -51,7 +51,7 @@ SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) 
         options.iota.value_or(default_floor(model.num_actions()));
   } else {
     refuse_options(options.common, {"--iota"},
-                   fmt::format("the policy {} does not look at it", survey.policy.name));
+                   fmt::format("the policy {} does not use it", survey.policy.name));
   }
   return survey;
 }

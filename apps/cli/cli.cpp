@@ -45,7 +45,7 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* summary, Common&
   verb->add_flag("--json", common.json, "Print a JSON document instead of text");
   verb->add_flag("-q,--quiet", common.quiet, "Print only errors and requested results");
   add_whole_number(*verb, "--threads", common.threads, {0, 1024},
-                   "Threads, 0 = all cores; results do not depend on it")
+                   "Number of threads; 0: all cores. It never changes the results")
       ->capture_default_str();
   verb->callback([&common, run = std::move(run)] {
     std::vector<std::string> inputs = names_in(common.inputs);
@@ -77,13 +77,14 @@ void refuse_options(const Common& common, const std::vector<std::string>& option
 
 void add_lenient_flag(CLI::App& verb, Common& common) {
   verb.add_flag("--lenient", common.lenient,
-                "Accept dialects of .pomdp and POMDPX files, each with a warning");
+                "Accept common dialects of .pomdp and .pomdpx files, each with a "
+                "warning");
 }
 
 void add_cache_flag(CLI::App& verb, bool& no_cache) {
-  verb.add_flag(
-      "--no-cache", no_cache,
-      "Compute the best policies again instead of reusing those of earlier runs ($OAS_CACHE)");
+  verb.add_flag("--no-cache", no_cache,
+                "Compute the best policies again instead of reusing those of earlier "
+                "calls ($OAS_CACHE)");
 }
 
 void add_model_argument(CLI::App& verb, const char* name, std::string& model, const char* summary,

@@ -124,9 +124,9 @@ void add_convert(CLI::App& app) {
                    "Timing to convert to (default: after for .pomdp and .pomdpx, else unchanged)")
       ->check(CLI::IsMember({"before", "after"}));
   add_fields(*verb, *options);
-  verb->add_option(
-          "--rows", options->rows,
-          "How rows are written: action-first, or reading-first (default: as the model says)")
+  verb->add_option("--rows", options->rows,
+                   "Order within a row: action-first, or reading-first (default: as the "
+                   "model says)")
       ->check(CLI::IsMember({"action-first", "reading-first"}));
 }
 

@@ -89,7 +89,7 @@ void run_discretise(const DiscretiseArguments& options) {
               "--log and --log-out go together: one names the log to read, the other the one to "
               "write");
   OAS_REQUIRE(options.logs.empty() <= options.rows.empty(),
-              "{}: says how a log is read; there is none", options.rows.front().name);
+              "{}: says how a log is read, but no log is given", options.rows.front().name);
   OAS_REQUIRE(!options.output.empty() || !options.logs.empty(),
               "nothing to write: give -o FINITE.json, or --log LOG --log-out FILE");
   OAS_REQUIRE(options.output.empty() || is_json_output(options.output),
@@ -125,14 +125,15 @@ void run_discretise(const DiscretiseArguments& options) {
 void add_discretise(CLI::App& app) {
   const auto options = std::make_shared<DiscretiseArguments>();
   CLI::App* verb = add_verb(app, "discretise",
-                            "Turn real-valued observations of a model and logs into finite ones",
+                            "Turn the real-valued observations of a model and of logs into finite "
+                            "ones",
                             options->common, [options] { run_discretise(*options); });
   add_model_argument(*verb, "MODEL", options->model, "Model file with densities", options->common);
   for (const SettingInfo& setting : describe_options<CellSearchOptions>()) {
     add_setting(*verb, setting, options->settings);
   }
   add_input(*verb, "--use", options->use,
-            "Take the split points from this file, written by an earlier call", options->common);
+            "Take the split points from this file, which an earlier call wrote", options->common);
   add_logs(*verb, "--log", options->logs,
            "Log with real-valued observations: a file, folder or pattern; may be given again",
            options->common)

@@ -26,7 +26,7 @@ void run_what_if(EvaluateArguments& options) {
 
 void run_evaluate(EvaluateArguments& options) {
   if (!options.question.policies.empty()) return run_what_if(options);
-  OAS_REQUIRE(!options.plan.empty(), "what is to be evaluated? Name a PLAN, or --policy");
+  OAS_REQUIRE(!options.plan.empty(), "nothing to evaluate: name a PLAN, or use --policy");
   evaluate_plan(options);
 }
 
@@ -41,9 +41,10 @@ void add_evaluate(CLI::App& app) {
   add_input(*verb, "PLAN", options->plan,
             "Plan (oas plan), or a policy of other solvers: .alpha, .policy, .pg", options->common);
   verb->add_option("--policy", options->question.policies,
-                   "Instead of PLAN, one or more for a table: uniform, constant:run, "
-                   "schedule:run,run,repair, threshold:failed>0.3=repair,else=run, "
-                   "log:machines.csv (as that log was made), or a file")
+                   "Instead of PLAN, one or more policies for a table: uniform, "
+                   "constant:run, schedule:run,run,repair, "
+                   "threshold:failed>0.3=repair,else=run, log:machines.csv (imitates the "
+                   "policy that made the log), or a file")
       ->allow_extra_args(false);
   add_fields(*verb, options->question);
   add_input(*verb, "--filter", options->filter,
@@ -65,11 +66,11 @@ void add_evaluate(CLI::App& app) {
   only_when(
       options->common, {"--confidence"},
       [options = options.get()] { return !options->question.policies.empty(); },
-      "only a table of --policy looks at it");
+      "used only for a table of --policy");
   only_when(
       options->common, {"--start-node", "--vectors", "--grid", "--steps", "--level", "--seed"},
       [options = options.get()] { return options->question.policies.empty(); },
-      "only the evaluation of one PLAN looks at it; a table of --policy is exact");
+      "used only to evaluate one PLAN; a table of --policy is exact");
 }
 
 }  // namespace oas::cli

@@ -57,7 +57,7 @@ FoundGain evaluate(const EvaluationOptions& options, const EvaluationModels& mod
   std::optional<int> start_node = options.start_node;
   if (!options.vectors.empty()) {
     const AnyPolicy vectors = read_any_policy(options.vectors);
-    OAS_REQUIRE(std::holds_alternative<AlphaPolicy>(vectors), "{}: no file of alpha-vectors",
+    OAS_REQUIRE(std::holds_alternative<AlphaPolicy>(vectors), "{}: not a file of alpha-vectors",
                 options.vectors);
     start_node = start_node_by_vectors(graph, std::get<AlphaPolicy>(vectors), truth);
   }

@@ -85,9 +85,10 @@ void run_forecast(const ForecastArguments& given) {
 
 void add_forecast(CLI::App& app) {
   const auto options = std::make_shared<ForecastArguments>();
-  CLI::App* verb = add_verb(
-      app, "forecast", "Predict for each unit of a log: state now, state ahead, time to failure",
-      options->common, [options] { run_forecast(*options); });
+  CLI::App* verb = add_verb(app, "forecast",
+                            "Predict for each unit of a log: its state now, its state ahead, its "
+                            "time to failure",
+                            options->common, [options] { run_forecast(*options); });
   add_model_argument(
       *verb, "MODEL", options->model,
       "Model or estimate with transition; the drawn dynamics that an estimate carries give error "

@@ -119,7 +119,7 @@ void add_learn(CLI::App& app) {
   only_when(
       options->common, {"--checkpoints"},
       [options = options.get()] { return !options->output.empty(); },
-      "these are rows of a CSV, and none is written; name one with -o");
+      "sets the rows of the CSV, but none is written; name one with -o");
   only_when(
       options->common,
       {"--steps", "--runs", "--seed", "--iota", "--set", "--checkpoints", "--oracle-gap", "-o"},

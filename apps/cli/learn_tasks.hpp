@@ -28,7 +28,7 @@ struct LearnArguments {
   void visit(Fields& fields) {
     fields("runs", runs, {1}, "runs of each agent");
     fields("iota", iota, {0.0},
-           "floor of the agents, and of the oracle with floor (default 1/(10 A))");
+           "floor of the agents, and of the oracle with floor (default: 1/(10 A))");
     fields("oracle_gap", oracle_gap, {kAboveZero},
            "precision of the best gains, where the budget allows; the output says what was reached "
            "(default 1/steps of the range of rewards, at least of 1)");

@@ -54,8 +54,8 @@ void check_model(const PlanArguments& options, const Pomdp& model) {
 void check_criterion(const PlanArguments& options) {
   const PlanOptions& plan = options.plan;
   OAS_REQUIRE(!options.all || (!plan.discount && !plan.horizon && plan.limit.empty()),
-              "--all compares average rewards; it goes with neither --discount nor --horizon nor "
-              "--limit");
+              "--all compares average rewards; it cannot be combined with --discount, "
+              "--horizon or --limit");
   OAS_REQUIRE(options.figure.empty() || !plan.horizon,
               "--figure draws a policy that does the same at all times; one for --horizon {} has "
               "stages, which the plan file (-o) lists",
@@ -128,12 +128,13 @@ void add_plan(CLI::App& app) {
     add_setting(*verb, setting, options->settings);
   }
   add_fields(*verb, options->uncertainty);
-  verb->add_flag("--all", options->all, "Compare with simpler policies and with the visible state");
-  add_output(
-      *verb, "--figure", options->figure,
-      "Draw the policy, .svg or .png: regions of beliefs for 2 or 3 states, else those visited "
-      "most",
-      options->common);
+  verb->add_flag("--all", options->all,
+                 "Compare with simpler policies, and with what could be earned if the "
+                 "state were visible");
+  add_output(*verb, "--figure", options->figure,
+             "Draw the policy (.svg or .png): with 2 or 3 states the action at every "
+             "belief, else the beliefs visited most",
+             options->common);
   add_output(*verb, "-o,--output", options->output, "Plan to write (.json)", options->common);
   only_when(
       options->common, {"--confidence"},

@@ -76,11 +76,12 @@ Json robust_json(const std::string& name, const RobustPlan& plan, const Credible
 void Uncertainty::check(bool all) const {
   OAS_REQUIRE(!all || !radius,
               "--all compares policies for the model itself; --radius is for a plan without it");
-  OAS_REQUIRE(
-      !robust || (!cautious && !all),
-      "--robust makes one policy with a promise; it goes with neither --cautious nor --all");
+  OAS_REQUIRE(!robust || (!cautious && !all),
+              "--robust makes one policy with a promise; it cannot be combined with "
+              "--cautious or --all");
   OAS_REQUIRE(!cautious || (!all && !radius),
-              "--cautious makes one plan over draws; it goes with neither --all nor --radius");
+              "--cautious makes one plan over draws; it cannot be combined with --all "
+              "or --radius");
 }
 
 void run_robust(const std::string& name, const Pomdp& model, const PlanOptions& options,

@@ -26,13 +26,14 @@ struct Uncertainty {
            "plan for the most optimistic model within this total-variation radius per row; with "
            "--robust for the worst one");
     fields("robust", robust,
-           "a policy graph with a gain that it has in every model of a set: those near the draws "
-           "of an estimate, or within --radius");
+           "find a policy graph with a gain that it earns in every model of a set: "
+           "those near the draws of an estimate, or within --radius");
     fields("cautious", cautious, {kAboveZero, 1.0},
-           "the plan with the best mean gain over this share of the draws of an estimate, the "
-           "worst for it");
+           "choose the plan with the best mean gain over its worst draws: this "
+           "share of the draws of an estimate");
     fields("confidence", confidence, {kAboveZero, kBelowOne},
-           "level of limits over the draws, and share of them in the set of --robust");
+           "level of the limits over the draws, and share of the draws in the set "
+           "of --robust");
   }
 
   /// Throws InvalidArgument naming options that do not go together; `all`: with --all.

@@ -96,7 +96,7 @@ void add_report(CLI::App& app) {
   only_when(
       options->common, {"--steps", "--confidence"},
       [options = options.get()] { return !options->schedule.empty() || !options->reach.empty(); },
-      "only forecasts look at it: say with --actions which actions are to come");
+      "used only by forecasts: say with --actions which actions are to come");
 }
 
 }  // namespace oas::cli

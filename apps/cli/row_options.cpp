@@ -37,7 +37,7 @@ void add_log_options(CLI::App& verb, bool known_states, std::vector<Setting>& gi
           if (!known && others != nullptr) others->insert(others->begin(), one);
         }
       },
-      "File (.json) with these options, in place of typing them with every command"));
+      "File (.json) with these options, so that you need not type them"));
 }
 
 std::vector<std::string> log_option_names(bool known_states) {

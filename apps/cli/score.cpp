@@ -112,7 +112,7 @@ void run_score(ScoreArguments options) {
 void add_score(CLI::App& app) {
   const auto options = std::make_shared<ScoreArguments>();
   CLI::App* verb =
-      add_verb(app, "score", "Measure how well models predict logs they were not made from",
+      add_verb(app, "score", "Measure how well models predict logs that they were not made from",
                options->common, [options] { run_score(*options); });
   add_input(*verb, "FILES", options->files,
             "MODEL LOG…; with --log, models (estimates) to compare with the first", options->common)

@@ -126,8 +126,8 @@ void add_simulate(CLI::App& app) {
   add_fields(*verb, options->simulation);
   verb->get_option("--steps")->required()->default_str("");
   verb->add_option("--rows", options->rows,
-                   "How rows are written: action-first, or reading-first: what is read, then the "
-                   "action chosen knowing it (default: as the model says)")
+                   "Order within a row: action-first, or reading-first: a reading, then "
+                   "the action chosen because of it (default: as the model says)")
       ->check(CLI::IsMember({"action-first", "reading-first"}));
   add_output(
       *verb, "-o,--output", options->output,
@@ -142,7 +142,8 @@ void add_simulate(CLI::App& app) {
       },
       "the policy chooses whatever was read, with fixed probabilities");
   verb->add_option("--shards", options->shards,
-                   "Files that a folder gets, of whole runs (default: of a million rows each)")
+                   "Number of files in a folder, each with whole runs (default: so that a "
+                   "file has a million rows)")
       ->check(CLI::PositiveNumber);
 }
 

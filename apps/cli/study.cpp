@@ -58,7 +58,7 @@ void repair(const StudyArguments& options) {
           : fmt::format("{}: {} tasks are whole, {} were computed again; the damaged file is {}\n",
                         options.folder, found.kept, result.finished, found.set_aside);
   if (missing > 0) {
-    text += fmt::format("{} tasks are not there; oas study run goes on with them\n", missing);
+    text += fmt::format("{} tasks are missing; oas study run goes on with them\n", missing);
   }
   print(options.common, text);
   complain_of_failures(result);
@@ -73,7 +73,7 @@ std::int64_t find_unit(const Study& study, const std::string& task) {
     if (study.tasks[i].name != name) continue;
     const std::optional<std::int64_t> replication = digits_of(task.substr(mark + 1));
     OAS_REQUIRE(replication && *replication < study.replications,
-                "{}: '{}' is no replication; there are replications 0 to {}", task,
+                "{}: '{}' is not a replication; there are replications 0 to {}", task,
                 task.substr(mark + 1), study.replications - 1);
     return static_cast<std::int64_t>(i) * study.replications + *replication;
   }
@@ -122,13 +122,14 @@ void add_study(CLI::App& app) {
   CLI::App* write = add_verb(*study, "report", "Write CSV files, figures and one HTML page",
                              options->common, [options] { report_folder(*options); });
   add_report_options(*write, *options);
-  CLI::App* mend =
-      add_verb(*study, "repair", "Keep what is whole of damaged results, compute the rest again",
-               options->common, [options] { repair(*options); });
+  CLI::App* mend = add_verb(
+      *study, "repair", "Keep the undamaged part of damaged results, and compute the rest again",
+      options->common, [options] { repair(*options); });
   mend->add_option("FOLDER", options->folder, "Folder with results")->required();
   mend->add_option("--study", options->study,
-                   "Study file or name, where the stored one is damaged, too");
-  mend->add_flag("--quick", options->quick, "It is the quick version of --study");
+                   "Study file or name, if the stored one is damaged, too");
+  mend->add_flag("--quick", options->quick,
+                 "The results are those of the quick version of --study");
   CLI::App* again = add_verb(*study, "replay", "Run one task again and compare it to the byte",
                              options->common, [options] { replay(*options); });
   again->add_option("FOLDER", options->folder, "Folder with results")->required();

@@ -65,7 +65,8 @@ void report_folder(const StudyArguments& options) {
 void add_merge_options(CLI::App& verb, StudyArguments& options) {
   verb.add_option("PART", options.parts, "Folders with results of the same study")->required();
   verb.add_option("-o,--output", options.folder,
-                  "Folder for all results (default: results/NAME); one that is there is added to");
+                  "Folder for all results (default: results/NAME); one that exists is "
+                  "added to");
 }
 
 void add_report_options(CLI::App& verb, StudyArguments& options) {

@@ -53,8 +53,8 @@ std::vector<std::string> warn_of_undetermined(const std::string& name, const Pom
   const auto rows = parse_undetermined_rewards(text, name, model);
   if (rows.empty()) return warnings;
   warnings.push_back(fmt::format(
-      "{}: its log did not tell {} of the {} rewards (action, state): {}; the numbers "
-      "there are careful guesses, and {} may depend on them",
+      "{}: its log did not determine {} of the {} rewards (action, state): {}; "
+      "the numbers there are cautious guesses, and {} may depend on them",
       name, rows.size(), model.num_actions() * model.num_states(), first_names(rows), result));
   warn(common, warnings.back());
   return warnings;

@@ -39,7 +39,9 @@ def _words(label: str, agent: Any) -> list[str]:
         agent = (agent, {})
     if isinstance(agent, tuple):
         if len(agent) != 2 or not isinstance(agent[0], str) or not isinstance(agent[1], Mapping):
-            raise InvalidArgument(f"agents: {label} is {agent!r}, which is no (name, settings)")
+            raise InvalidArgument(
+                f"agents: {label} is {agent!r}, which is not a pair (name, settings)"
+            )
         settings = _oas._setting_words(agent[0], dict(agent[1]))
         return [f"--agent={label}={' '.join([agent[0], *settings])}"]
     path = os.pathsep.join(part for part in sys.path if part)
@@ -83,6 +85,6 @@ def _named(agents: Any) -> dict[Any, Any]:
             )
         if several.count(one) > 1:
             raise InvalidArgument(
-                f"agents: {one} is there twice; a dict gives agents labels of their own"
+                f"agents: {one} is given twice; use a dict to give agents labels of their own"
             )
     return {one: one for one in several}

@@ -19,7 +19,7 @@ def cluster(client: Any) -> Any:
             client = distributed.default_client()
         except ValueError:
             raise InvalidArgument(
-                "client is None, and there is none: distributed.Client() makes one"
+                "client is None, and there is no active client; distributed.Client() makes one"
             ) from None
     if not isinstance(client, distributed.Client):
         raise InvalidArgument(f"client is {typed(client)}; it must be a distributed.Client")

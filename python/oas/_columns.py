@@ -156,7 +156,8 @@ def _nanoseconds(name: str, dates: Any) -> Any:
     if beyond.any():
         row = int(np.argmax(beyond))
         raise InvalidArgument(
-            f"column '{name}', row {row}: {dates[row]} is no time from 1678 to 2261 in nanoseconds"
+            f"column '{name}', row {row}: {dates[row]} is not a time "
+            "from 1678 to 2261 in nanoseconds"
         )
     return np.ascontiguousarray(nanoseconds.view("i8"))
 
@@ -253,10 +254,10 @@ def _add_vectors(columns: Any, name: str, vectors: Any) -> None:
 def _what_is_no_table(table: Any) -> str:
     if isinstance(table, np.ndarray):
         return (
-            f"an array of shape {table.shape} and type {table.dtype} is no table of rows: "
+            f"an array of shape {table.shape} and type {table.dtype} is not a table of rows: "
             "give a dict of columns, {'action': …, 'observation': …}, or a structured array"
         )
     return (
-        f"{typed(table)} is no log: give a Log, a table with columns (dict of "
+        f"{typed(table)} is not a log: give a Log, a table with columns (dict of "
         "arrays, structured array, pandas, polars, Arrow) or paths of CSV or Parquet files"
     )

@@ -52,14 +52,15 @@ def check(model: Any, **settings: Any) -> Result:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `target_error` (number, 0.05): target error: Frobenius norm over all actions (above 0)
     - `trial` (whole number): also simulate this many logs of the predicted length and
       estimate from them (2 to 1000000)
     - `iota` (number): smallest action probability (default: 1/(10 A)) (at least 0)
     - `policy` (text, belief): policy that writes the logs
-    - `steps` (whole number, 100000): steps of each simulated log (128 to 1000000000)
+    - `steps` (whole number, 100000): number of steps of each simulated log (128 to
+      1000000000)
     - `runs` (whole number, 10): number of simulated logs (1 to 1000000)
     - `seed` (whole number, 1): same seed, same logs
     """
@@ -72,8 +73,8 @@ def compare(model: Any, estimate: Any, **settings: Any) -> Result:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `worst` (whole number, 5): how many of the worst rows to show (0 to 1000000)
     """
     with temporary_files() as files:
@@ -88,11 +89,11 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
-    - `policy` (text): instead of PLAN, one or more for a table: uniform, constant:run,
-      schedule:run,run,repair, threshold:failed>0.3=repair,else=run, log:machines.csv (as that
-      log was made), or a file
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
+    - `policy` (text): instead of PLAN, one or more policies for a table: uniform,
+      constant:run, schedule:run,run,repair, threshold:failed>0.3=repair,else=run,
+      log:machines.csv (imitates the policy that made the log), or a file
     - `confidence` (number, 0.95): level of the limits over the draws of an estimate, with
       `policy` (above 0 and below 1)
     - `filter` (text): model used to compute beliefs (default: the plan's own, else MODEL)
@@ -115,19 +116,19 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
 
 
 def score(models: Any, log: Any, **settings: Any) -> Result:
-    """Measure how well models predict logs they were not made from.
+    """Measure how well models predict logs that they were not made from.
 
     With standard errors; of several models (a list) the differences to the first, too.
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - those about rows: see `oas.read_log`
     """
     several = list(models) if isinstance(models, (list, tuple)) else [models]
     if not several:
-        raise InvalidArgument("models: there is none")
+        raise InvalidArgument("models: the list is empty")
     with temporary_files() as files, as_files(several[0], log, settings) as paths:
         words = [files.given(model, f"model {i}") for i, model in enumerate(several)]
         return _run_json(
@@ -143,8 +144,8 @@ def diagnose(model: Any, log: Any, **settings: Any) -> Result:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `level` (number, 0.05): probability of any false alarm, over all tests together (Holm)
       (0.001 to 0.5)
     - `replicates` (whole number, 999): simulated logs behind a p-value, which is at least 1 /
@@ -159,15 +160,15 @@ def diagnose(model: Any, log: Any, **settings: Any) -> Result:
 
 
 def forecast(model: Any, log: Any, **settings: Any) -> Result:
-    """Predict for each unit of a log: state now, state ahead, time to failure.
+    """Predict for each unit of a log: its state now, its state ahead, its time to failure.
 
     Returns `units`, a record for each, and `table`, the probability of every state (`state_…`) and
     of having reached those of `reach` (`reached`) by unit and step; `to_dataframe("table")`.
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `actions` (text): future actions, repeated in this order: run, or run,run,service
     - `policy` (text): instead of `actions`, a policy that will choose them from what it sees:
       a plan, or any policy of oas evaluate `policy`
@@ -214,22 +215,22 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
       before or after
     - `confidence` (number, 0.95): confidence level of the intervals (above 0 and below 1)
     - `prior` (number, 0): imaginary observations added to every entry (at least 0)
-    - `same_for_all_actions` (True or False): one sensor for all actions, from the rows of all
-      of them
-    - `differ_by_action` (True or False): I confirm: sensors differ by action, and no action
-      was chosen from its row's reading
+    - `same_for_all_actions` (True or False): estimate one sensor for all actions, from the
+      rows of all of them
+    - `differ_by_action` (True or False): confirms that sensors differ by action, and that no
+      action was chosen from its row's reading
     - `seed` (whole number, 1): same seed, same intervals of alpha
-    - `family` (text, auto): readings are numbers (default: where the model or the columns say
-      so); fit densities of this family: auto, normal, log-normal, gamma, poisson, mixture,
-      kernel, one for each component (normal+gamma), or joint-normal
+    - `family` (text, auto): treat readings as numbers (default: if the model or the columns
+      say so), and fit densities of this family: auto, normal, log-normal, gamma, poisson,
+      mixture, kernel, one for each component (normal+gamma), or joint-normal
     - `by_action` (True or False): a density for each action; default: one for all of them
-    - `draws` (whole number, 40): random densities that are kept, for the error bars of
+    - `draws` (whole number, 40): number of random densities to keep, for the error bars of
       estimates (20 to 1000)
     - `unread` (text): for readings that are numbers: states without labelled readings because
       nothing is ever read there, dead+sold; they get the density of all readings
     - `figure` (text): draw the labelled readings and the densities: .svg or .png
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - those about rows: see `oas.read_log`
     """
     source = taken(model, log, settings)
@@ -244,21 +245,22 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
 
 
 def discretise(model: Any, log: Any = None, **settings: Any) -> Any:
-    """Turn real-valued observations of a model and logs into finite ones.
+    """Turn the real-valued observations of a model and of logs into finite ones.
 
     Returns a finite model, made by cells; with a log (model, log), its readings as cells.
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
-    - `cells` (whole number, 0): number of cells, for vectors per component; 0: twice the
-      states in all (2 to 1024)
-    - `search` (text, refined): split points: those of largest alpha, random is the paper's
-      search; or cells that are evenly filled, best for plans (random, refined, even)
-    - `trials` (whole number, 1000): sets of random split points to try (at least 1)
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
+    - `cells` (whole number, 0): number of cells (of vectors: per component); 0: twice the
+      number of states in all (2 to 1024)
+    - `search` (text, refined): how to place split points: for the largest alpha (refined;
+      random is the paper's search), or for evenly filled cells (even), which are best for
+      plans (random, refined, even)
+    - `trials` (whole number, 1000): number of random sets of split points to try (at least 1)
     - `seed` (whole number, 1): same seed, same cells
-    - `use` (text): take the split points from this file, written by an earlier call
+    - `use` (text): take the split points from this file, which an earlier call wrote
     - those about rows: see `oas.read_log`
     """
     with temporary_files() as files, _maybe_files(model, log, settings) as paths:
@@ -285,8 +287,8 @@ def convert(model: Any, **settings: Any) -> Any:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `timing` (before, after): timing to convert to (default: after for .pomdp and .pomdpx,
       else unchanged)
     - `expand` (True or False): allow more states where the timing cannot be changed on the
@@ -334,32 +336,33 @@ def plan(model: Any, **settings: Any) -> _oas.Plan:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `iota` (number, 0): smallest probability of every action, at most 1/A (at least 0)
-    - `gap` (number): refine until upper - lower is at most this (above 0)
+    - `gap` (number): refine until the bounds are at most this far apart (above 0)
     - `discount` (number): maximise the discounted sum from the start instead of the average
       (above 0 and below 1)
-    - `horizon` (whole number): maximise the sum over so many steps from the start instead of
-      the average (1 to 10000)
-    - `work` (number): limit of work of refining a plan, in 10^9 products (about a second
+    - `horizon` (whole number): maximise the sum over this many steps from the start instead
+      of the average (1 to 10000)
+    - `work` (number): limit on the work of refining a plan, in 10^9 products (about a second
       each) (above 0)
     - `limit` (text): STATE=SHARE: at most this share of the steps in a bad state
     - `planner` (text, auto): how to plan (auto, grid, point)
     - `grid` (whole number, 0): resolution of the belief grid; 0: automatic (0 to 1000000)
     - `tolerance` (number, 1e-06): span at which sweeps stop (above 0)
-    - `steps` (whole number, 200000): simulated steps of the lower bound (64 to 1000000000000)
+    - `steps` (whole number, 200000): steps of the simulation behind the lower bound (64 to
+      1000000000000)
     - `seed` (whole number, 1): same seed, same bytes
     - `radius` (number): plan for the most optimistic model within this total-variation radius
       per row; with `robust` for the worst one (0 to 1)
-    - `robust` (True or False): a policy graph with a gain that it has in every model of a
-      set: those near the draws of an estimate, or within `radius`
-    - `cautious` (number): the plan with the best mean gain over this share of the draws of an
-      estimate, the worst for it (above 0 and at most 1)
-    - `confidence` (number, 0.95): level of limits over the draws, and share of them in the
-      set of `robust` (above 0 and below 1)
-    - `figure` (text): draw the policy, .svg or .png: regions of beliefs for 2 or 3 states,
-      else those visited most
+    - `robust` (True or False): find a policy graph with a gain that it earns in every model
+      of a set: those near the draws of an estimate, or within `radius`
+    - `cautious` (number): choose the plan with the best mean gain over its worst draws: this
+      share of the draws of an estimate (above 0 and at most 1)
+    - `confidence` (number, 0.95): level of the limits over the draws, and share of the draws
+      in the set of `robust` (above 0 and below 1)
+    - `figure` (text): draw the policy (.svg or .png): with 2 or 3 states the action at every
+      belief, else the beliefs visited most
     """
     with temporary_files() as files:
         output = files.path("plan.json")
@@ -384,14 +387,14 @@ def report(model: Any, log: Any, output: Any, **settings: Any) -> str:
 
     Settings:
 
-    - `lenient` (True or False): accept dialects of .pomdp and POMDPX files, each with a
-      warning
+    - `lenient` (True or False): accept common dialects of .pomdp and .pomdpx files, each with
+      a warning
     - `plan` (text): plan to show, as oas plan -o writes it
     - `actions` (text): future actions, repeated in this order: adds forecasts
     - `reach` (text): states whose first visit is predicted: failed
-    - `title` (text): heading of the page; the log's name if none
+    - `title` (text): heading of the page (default: the log's name)
     - `steps` (whole number, 50): how many steps to look ahead (1 to 100000)
-    - `units` (whole number, 6): how many units to draw along time, those at risk first (at
+    - `units` (whole number, 6): number of units to draw along time, those at risk first (at
       most 1000)
     - `confidence` (number, 0.95): level of the limits over draws (above 0 and below 1)
     - those about rows: see `oas.read_log`

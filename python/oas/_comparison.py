@@ -86,7 +86,7 @@ def _named(estimators: Any) -> dict[str, Any]:
         label = str(given or getattr(one, "__name__", type(one).__name__))
         if label in named:
             raise InvalidArgument(
-                f"estimators: {label} is there twice; a dict gives them names of their own"
+                f"estimators: {label} is given twice; use a dict to give them names of their own"
             )
         named[label] = one
     return named
@@ -96,7 +96,7 @@ def _require_estimator(label: str, one: Any) -> None:
     if isinstance(one, tuple):
         known = len(one) == 2 and isinstance(one[0], str) and isinstance(one[1], Mapping)
         if not known:
-            raise InvalidArgument(f"estimators: {one!r} is no (name, settings)")
+            raise InvalidArgument(f"estimators: {one!r} is not a pair (name, settings)")
     elif not isinstance(one, str) and not callable(one):
         raise InvalidArgument(f"estimators: {label} is {typed(one)}, no function")
 
@@ -143,7 +143,7 @@ def compare_estimators(
     several: Any = rows if iterable(rows) else [rows]
     lengths = np.array(sorted({whole("rows", n, 1) for n in several}), np.int64)
     if not lengths.size:
-        raise InvalidArgument("rows: there is no length")
+        raise InvalidArgument("rows: the list is empty")
     log = simulate(truth, policy, steps=int(lengths[-1]), runs=runs, seed=seed, iota=iota)
     blind = truth.without_transition()
     error = np.empty((len(named), lengths.size, runs))

@@ -22,45 +22,45 @@ def estimate(model: Any, log: Any, estimator: str = "oas-ml", **settings: Any) -
 
     - `confidence` (number, 0.95): confidence level of intervals and regions (above 0 and
       below 1) [not spectral]
-    - `error_bars` (text, asymptotic): where error bars come from (asymptotic, block-
+    - `error_bars` (text, asymptotic): how error bars are computed (asymptotic, block-
       bootstrap, parametric-bootstrap) [not oas-weighted, particle, gibbs, spectral]
-    - `resamples` (whole number, 200): bootstrap: how often to estimate again (20 to 1000000)
-      [not oas-weighted, particle, gibbs, spectral]
+    - `resamples` (whole number, 200): number of bootstrap resamples (20 to 1000000) [not oas-
+      weighted, particle, gibbs, spectral]
     - `seed` (whole number, 1): same seed, same bytes [not oas-weighted]
     - `half_life` (number): halve the weight of a row every so many rows, for dynamics that
       change slowly (at least 1) [not particle, gibbs, spectral]
-    - `window` (whole number): use only this many rows at the end; see `age` (at least 2) [not
-      particle, gibbs, spectral]
+    - `window` (whole number): use only the last rows, this many of them; see `age` (at least
+      2) [not particle, gibbs, spectral]
     - `age` (text): count the age of rows from the end of their run (run: units watched side
       by side) or of all logs (log: runs one after the other); required with several runs
       (log, run) [not particle, gibbs, spectral]
-    - `actions_ignore_observations` (True or False): I confirm: logged actions were chosen
+    - `actions_ignore_observations` (True or False): confirms that logged actions were chosen
       without looking at observations [not em, particle, gibbs, spectral]
-    - `cells` (whole number, 0): number of cells, for vectors per component; 0: twice the
-      states in all (2 to 1024) [not oas-soft, oas-ml, em, gibbs]
-    - `search` (text, refined): split points: those of largest alpha, random is the paper's
-      search; or cells that are evenly filled, best for plans (random, refined, even) [not
-      oas-soft, oas-ml, em, gibbs]
+    - `cells` (whole number, 0): number of cells (of vectors: per component); 0: twice the
+      number of states in all (2 to 1024) [not oas-soft, oas-ml, em, gibbs]
+    - `search` (text, refined): how to place split points: for the largest alpha (refined;
+      random is the paper's search), or for evenly filled cells (even), which are best for
+      plans (random, refined, even) [not oas-soft, oas-ml, em, gibbs]
     - `sensors` (text): treat calibrated sensors as uncertain (default where possible) or
       exact (exact, uncertain)
     - `memory` (number, 256): MB of rows kept in memory; longer logs are read again (0 to 1e9)
       [not oas-weighted, particle, spectral]
     - `prior` (number, 0): imaginary transitions added to every entry (at least 0) [oas-ml,
       em]
-    - `max_passes` (whole number): passes over the rows after which a climb stops (default:
-      1000, em: 20000) (1 to 1000000) [oas-ml, em]
-    - `max_seconds` (number): seconds after which a climb stops; results then depend on the
-      machine (above 0) [oas-ml, em]
-    - `carried_draws` (whole number): dynamics drawn from the posterior that the estimate
-      carries, so that forecasts and plans have limits (default: 200, fewer of large models;
-      0: none) (0 to 10000) [oas-ml, em, gibbs]
+    - `max_passes` (whole number): passes over the rows after which each maximisation stops
+      (default: 1000, em: 20000) (1 to 1000000) [oas-ml, em]
+    - `max_seconds` (number): seconds after which each maximisation stops; results then depend
+      on the machine (above 0) [oas-ml, em]
+    - `carried_draws` (whole number): number of transition models, drawn from the posterior,
+      that the estimate carries, so that forecasts and plans have limits (default: 200, fewer
+      for large models; 0: none) (0 to 10000) [oas-ml, em, gibbs]
     - `structure` (text): what is known about T: a file (docs/reference/formats.md), zeros-of-
       model or same-for-all-actions; can be repeated [oas-ml, em, gibbs]
     - `particles` (whole number, 100): number of particles (2 to 1000000) [particle]
     - `moves` (whole number, 4): metropolis steps for each action whenever the particles are
-      moved: more of them explore the posterior better, and take as much longer (1 to 1000)
-      [particle]
-    - `draws` (whole number, 4000): draws from the posterior that are kept (80 to 1000000)
+      moved: more steps explore the posterior better, and take proportionally longer (1 to
+      1000) [particle]
+    - `draws` (whole number, 4000): number of draws from the posterior to keep (80 to 1000000)
       [gibbs]
     - `patience` (whole number, 16): keep drawing until the chains agree, at most this many
       times `draws` (1 to 1000) [gibbs]

@@ -149,7 +149,7 @@ def _player(label: str, agent: Any, model: Any) -> tuple[str, str, dict[str, Any
     if isinstance(agent, tuple):
         if len(agent) == 2 and isinstance(agent[0], str) and isinstance(agent[1], Mapping):
             return label, agent[0], dict(agent[1]), None
-        raise InvalidArgument(f"agents: {agent!r} is no (name, settings)")
+        raise InvalidArgument(f"agents: {agent!r} is not a pair (name, settings)")
     if not _is_player(agent) and not callable(agent):
         raise InvalidArgument(
             f"agents: {agent!r} is {typed(agent)}; an agent is a name, (name, settings), "
@@ -167,12 +167,12 @@ def _players(agents: Any, model: Any) -> list[tuple[str, str, dict[str, Any], An
         many = [agents] if alone or pair else list(agents)
         pairs = [(_label(agent), agent) for agent in many]
     if not pairs:
-        raise InvalidArgument("agents: there is none")
+        raise InvalidArgument("agents: the list is empty")
     labels = [label for label, _ in pairs]
     for label in labels:
         if labels.count(label) > 1:
             raise InvalidArgument(
-                f"agents: {label} is there twice; a dict gives agents names of their own"
+                f"agents: {label} is given twice; use a dict to give agents names of their own"
             )
     return [_player(label, agent, model) for label, agent in pairs]
 

@@ -65,20 +65,21 @@ class LiveAgent:
 
     - `fsync` (text, interval): when the journal is forced to the disk (always, interval,
       never)
-    - `fsync_seconds` (number, 1): between two syncs with interval (above 0)
+    - `fsync_seconds` (number, 1): seconds between two syncs, with `fsync` interval (above 0)
     - `synchronous` (True or False): plan within the call that needs a new plan
-    - `verify` (True or False): at the start compute every recorded choice and plan again
-    - `snapshot_every` (whole number, 100000): records of the journal between snapshots, at
-      least; 0: none (1 to 1000000000000)
-    - `memory` (whole number, 1024): room for rows of likelihood in MiB, plans included;
-      beyond, plans read the journal again (at least 0)
-    - `max_units` (whole number, 10000): units at the same time (at least 1)
-    - `half_life` (number, 0): rows of all units after which a row counts half; 0: it always
-      counts (1 to 1e15)
-    - `on_change` (text, warn): when the dynamics have changed: say so, or also forget the
-      rows before (warn, fresh)
-    - `steps_per_false_alarm` (number, 1000000): steps between two false alarms of change, on
-      average at least (at least 100)
+    - `verify` (True or False): at the start, compute every recorded choice and plan again,
+      and compare
+    - `snapshot_every` (whole number, 100000): least number of records of the journal between
+      two snapshots; 0: no snapshots (1 to 1000000000000)
+    - `memory` (whole number, 1024): memory for rows of likelihood in MiB, plans included;
+      beyond it, plans read the journal again (at least 0)
+    - `max_units` (whole number, 10000): most units at the same time (at least 1)
+    - `half_life` (number, 0): rows of all units after which a row counts half; 0: rows always
+      count in full (1 to 1e15)
+    - `on_change` (text, warn): what to do when the dynamics have changed: warn, or also
+      forget the rows before (warn, fresh)
+    - `steps_per_false_alarm` (number, 1000000): mean number of steps between two false alarms
+      of a change, at least (at least 100)
     """
 
     def __init__(

@@ -415,9 +415,9 @@ class BatchEnvironment:
 
 class Estimate:
     """
-    Transition probabilities learned from rows, with what is needed to trust them or not.
-    Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not made is
-    None.
+    Transition probabilities learned from rows, with error bars and warnings.
+    Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not computed
+    is None.
     """
 
     @property
@@ -430,11 +430,11 @@ class Estimate:
 
     @property
     def lower(self) -> Any:
-        """Confidence limits, inside [0,1]; same size."""
+        """Lower confidence limits, inside [0,1]."""
 
     @property
     def upper(self) -> Any:
-        """The upper ones."""
+        """Upper confidence limits, inside [0,1]."""
 
     @property
     def draws(self) -> Any:
@@ -464,7 +464,7 @@ class Estimate:
 
     @property
     def alpha(self) -> Any:
-        """[A]: σ_S(Z_a), what the sensors tell the states apart by."""
+        """[A]: σ_S(Z_a), how well the sensor tells the states apart."""
 
     @property
     def pairs(self) -> Any:
@@ -480,11 +480,11 @@ class Estimate:
 
     @property
     def row_region(self) -> Any:
-        """Holds all entries of a row, for any single row."""
+        """Limits that hold for all entries of any one row."""
 
     @property
     def joint_region(self) -> Any:
-        """Holds all entries of all determined rows."""
+        """Limits that hold for all determined rows at once."""
 
     @property
     def model(self) -> Pomdp | ContinuousPomdp:
@@ -492,7 +492,7 @@ class Estimate:
 
     @property
     def estimator(self) -> str:
-        """Its name in the table of estimators."""
+        """Name of the estimator."""
 
     @property
     def confidence(self) -> float:
@@ -504,11 +504,11 @@ class Estimate:
 
     @property
     def warnings(self) -> list[str]:
-        """What people should know of it."""
+        """Warnings about the estimate."""
 
     @property
     def rows(self) -> int:
-        """Log rows read."""
+        """Rows of the log that were read."""
 
     @property
     def runs(self) -> int:
@@ -520,23 +520,23 @@ class Estimate:
 
     @property
     def log_likelihood(self) -> float | None:
-        """Of all rows; likelihood estimators only."""
+        """Log-likelihood of all rows; likelihood estimators only."""
 
     @property
     def fit_p_value(self) -> float | None:
-        """Of the test that the log fits the sensors."""
+        """P-value of the test whether the log fits the sensors."""
 
     @property
     def effective_rows(self) -> float | None:
-        """By the weights; with forgetting only."""
+        """Rows of equal weight that the weights by age amount to."""
 
     @property
     def labelled_rows(self) -> float | None:
-        """Behind sensors that were uncertain."""
+        """Labelled rows behind uncertain sensors."""
 
     @property
     def structure(self) -> str:
-        """What was known of T beforehand; empty: nothing."""
+        """What was known about T beforehand; empty: nothing."""
 
     @property
     def passes(self) -> int:
@@ -636,23 +636,23 @@ class Plan:
 
     @property
     def model(self) -> Pomdp:
-        """The one it was made for, with a transition model."""
+        """The model that the plan was made for, with a transition model."""
 
     @property
     def gain_lower(self) -> float:
-        """Earned per step at least, see Certificate; never above gain_upper."""
+        """The policy earns at least this a step, see Certificate."""
 
     @property
     def gain_upper(self) -> float:
-        """Of every policy: proved, see RviResult, point_based.hpp."""
+        """No policy earns more a step: proved, see RviResult, point_based.hpp."""
 
     @property
     def iota(self) -> float:
-        """Least probability of every action."""
+        """Smallest probability of every action."""
 
     @property
     def iterations(self) -> int:
-        """Of the solver."""
+        """Iterations of the solver."""
 
     @property
     def message(self) -> str:
@@ -660,11 +660,11 @@ class Plan:
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever made the plan has to say about the model."""
+        """Warnings about the model that the plan was made for."""
 
     @property
     def grid_resolution(self) -> int:
-        """Of the grid under the bias; 0: it has none."""
+        """Resolution of the grid under the bias; 0: there is no grid."""
 
     @property
     def alpha(self) -> Any:

@@ -148,35 +148,36 @@ def read_log(model: Any, source: Any, **settings: Any) -> Any:
 
     Settings:
 
-    - `columns` (text): where the parts of a row stand:
+    - `columns` (text): which column holds which part of a row:
       action=cmd,observation=vib+temp,run=pump,time=ts; other columns are ignored
-    - `separator` (text): what separates the cells: ';', tab (default: a comma)
-    - `missing` (text): texts that stand for an empty cell, separated by commas: NA,NULL
-    - `decimal_comma` (True or False): numbers are written 1,5
-    - `step` (text): length of a step where the log has times: 90s, 15m, 1h, 1d, or a number
-      for numeric times (default: what lies between all rows)
-    - `step_classes` (text): steps of several lengths, each with actions of its own:
-      day=20h..28h,week=7d makes wait@day or wait@week of wait, by the time of the next row
-    - `gaps` (text): what to do about steps without a row: error (the default), action=NAME or
-      repeat (fill them with rows without observation), new-run (start another run there, in
-      an unknown state)
-    - `sparse` (True or False): accept a log whose rows are all twenty or more steps apart, as
-      a wrong step makes them
-    - `from_` (text): leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a
-      number; units that ran before start in an unknown state
-    - `until` (text): leave out rows at this time and later
-    - `rows` (text): how rows are written: an action, then what was seen (action-first), or
-      what was read, then the action chosen knowing it (reading-first); default: as the model
+    - `separator` (text): separator of the cells: ';' or tab (default: a comma)
+    - `missing` (text): texts that mean an empty cell, separated by commas: NA,NULL
+    - `decimal_comma` (True or False): numbers have a decimal comma: 1,5
+    - `step` (text): length of a step, if the log has times: 90s, 15m, 1h, 1d, or a number if
+      times are numbers (default: the distance between rows, if it is always the same)
+    - `step_classes` (text): steps of several lengths, each with its own actions:
+      day=20h..28h,week=7d turns wait into wait@day or wait@week, depending on the time of the
+      next row
+    - `gaps` (text): what to do about steps without a row: error (refuse them; the default),
+      action=NAME or repeat (fill them with rows without observation), new-run (start another
+      run after them, in an unknown state)
+    - `sparse` (True or False): accept a log whose rows are all twenty or more steps apart,
+      which usually means that `step` is wrong
+    - `from_` (text): leave out rows before this time: 2026-03-01, 2026-03-01T10:00 or a
+      number; units that ran before it start in an unknown state
+    - `until` (text): leave out rows at or after this time
+    - `rows` (text): order within a row: an action, then what was seen (action-first), or a
+      reading, then the action chosen because of it (reading-first); default: as the model
       says (action-first, reading-first)
     - `outliers` (text): what to do about real-valued readings that no state can give: error
-      (the default), missing, or a number such as 0.01, the share of all readings that mean
-      nothing
-    - `interleaved` (True or False): the rows of several units are mixed, perhaps only far
+      (the default), missing (treat them as missing), or a number such as 0.01 (the share of
+      all readings that mean nothing)
+    - `interleaved` (True or False): the rows of several units are mixed, even if only far
       down in the file
-    - `known_states` (True or False): use the column state, empty where it is unknown, as
-      evidence
-    - `noticed` (text): with known states: states that are always recorded, failed+burst, so
-      that a row without a state was in none of them
+    - `known_states` (True or False): use the column state as evidence; it is empty where the
+      state is unknown
+    - `noticed` (text): with `known_states`: states that are always recorded, such as
+      failed+burst, so that a row without a state was in none of them
     """
     complete = settings.pop("_complete", False)
     settings = plain(settings)

@@ -268,7 +268,7 @@ class PomdpVectorEnv(VectorEnv[NDArray[np.int64], NDArray[np.int64], NDArray[Any
         try:
             given = np.ascontiguousarray(actions)
         except ValueError as error:
-            raise InvalidArgument(f"actions are no array: {error}") from None
+            raise InvalidArgument(f"actions are not an array: {error}") from None
         if given.dtype != np.int64:
             if given.dtype.kind not in "iu":
                 raise InvalidArgument(f"actions are {given.dtype}; they must be whole numbers")

@@ -27,7 +27,7 @@ Table table_of(nb::handle value, const std::string& what) {
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     throw InvalidArgument(
-        fmt::format("{} is no array of numbers: {}", what, nb::str(error.value()).c_str()));
+        fmt::format("{} is not an array of numbers: {}", what, nb::str(error.value()).c_str()));
   }
   const auto numbers = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
   table.values.assign(numbers.data(), numbers.data() + numbers.size());

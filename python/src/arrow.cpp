@@ -212,7 +212,7 @@ class ChunkReader {
         const std::int64_t given =
             days ? numbers<std::int32_t>(array)[i] : numbers<std::int64_t>(array)[i];
         OAS_REQUIRE(!__builtin_mul_overflow(scale, given, &time),
-                    "column '{}', row {}: {} is no time from 1678 to 2261 in nanoseconds", name_,
+                    "column '{}', row {}: {} is not a time from 1678 to 2261 in nanoseconds", name_,
                     whole_.size(), given);
       }
       whole_.push_back(time);

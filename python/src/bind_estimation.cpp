@@ -284,10 +284,10 @@ nb::dict described(const std::vector<SharedSetting>& settings, const std::string
 void bind_estimation(nb::module_& m) {
   auto estimate = nb::class_<Estimate>(
       m, "Estimate",
-      "Transition probabilities learned from rows, with what is needed to trust them or not.\n"
-      "Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not made "
-      "is\n"
-      "None.");
+      "Transition probabilities learned from rows, with error bars and warnings.\n"
+      "Can be used wherever a model can. Tables are [A][S][S], [A][S] or [A]; what was not "
+      "computed\n"
+      "is None.");
   define_tables(estimate);
   define_fields(estimate);
   define_manners(estimate);

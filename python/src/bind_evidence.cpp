@@ -66,7 +66,8 @@ struct PyEvidence {
   }
   void require_whole() const {
     OAS_REQUIRE(!interrupted,
-                "adding rows to this evidence was interrupted, so that nobody knows which it has");
+                "adding rows to this evidence was interrupted, so it is unknown which "
+                "rows it has");
   }
   [[nodiscard]] PyEvidence copy() const {
     return turn.take([&] {

@@ -61,7 +61,7 @@ TextCells texts_of(const std::string& name, const nb::list& cells, nb::handle is
       const char* const text = PyUnicode_AsUTF8AndSize(cell.ptr(), &size);
       if (text == nullptr) {
         PyErr_Clear();
-        throw InvalidArgument(fmt::format("column '{}', row {}: {} is no text of Unicode", name,
+        throw InvalidArgument(fmt::format("column '{}', row {}: {} is not a text of Unicode", name,
                                           texts.codes.size(), nb::repr(cell).c_str()));
       }
       texts.codes.push_back(words.code({text, static_cast<std::size_t>(size)}));
@@ -364,7 +364,7 @@ void bind_logs(nb::module_& m) {
                               const nb::dict& keywords, bool complete) {
     std::vector<Setting> settings = settings_of(keywords);
     const LogOptions options = take_log_options(settings, true);
-    OAS_REQUIRE(settings.empty(), "{}: the reader of logs does not look at it",
+    OAS_REQUIRE(settings.empty(), "{}: the reader of logs does not use it",
                 settings.empty() ? "" : settings.front().name);
     AnyModel with = any_model(model);
     if (!options.rows.empty()) with = with_rows(with, parse_rows(options.rows));

@@ -139,7 +139,7 @@ double number_in(const TextCells& cells, const Column& column, std::size_t row) 
   double value = 0.0;
   const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
   if (read.ec != std::errc() || read.ptr != word.data() + word.size()) {
-    fail_cell(column, row, "is no number");
+    fail_cell(column, row, "is not a number");
   }
   return value;
 }
@@ -152,7 +152,7 @@ double real_cell(const Column& column, std::size_t row) {
     return number_in(*text, column, row);
   }
   const auto* const whole = std::get_if<WholeCells>(&column.cells);
-  if (whole == nullptr) fail_cell(column, row, "is no number");
+  if (whole == nullptr) fail_cell(column, row, "is not a number");
   if (whole->is_missing(row)) return std::nan("");
   return static_cast<double>((*whole)[row]);
 }

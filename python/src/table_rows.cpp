@@ -154,7 +154,7 @@ class LabelColumn {
     std::size_t row = first;
     while (row + 1 < first + count && label_at(row) >= least_) ++row;
     if (label_at(row) == -1)
-      fail_cell(column_, row, "is no action; only observations may be missing");
+      fail_cell(column_, row, "is not an action; only observations may be missing");
     const bool text = std::holds_alternative<TextCells>(column_.cells);
     const std::string cell = cell_text(column_, row);
     const std::string known =
@@ -228,7 +228,7 @@ struct TableColumns {
       : actions(*columns.find("action"), model.actions(), "action", false),
         observations(*columns.find("observation"), model.observations(), "observation", true) {
     make_if(propensities, columns.find("propensity"), "is not in (0, 1]");
-    make_if(rewards, columns.find("reward"), "is no finite number");
+    make_if(rewards, columns.find("reward"), "is not a finite number");
     make_if(states, columns.find("state"), model.states(), "state", true);
   }
 
@@ -273,7 +273,7 @@ bool find_runs(const Column& column, std::vector<std::size_t>& starts) {
   }
   const auto named = [&](std::size_t row) {
     std::string name = cell_text(column, row);
-    if (name.empty()) fail_cell(column, row, "is no name of a run");
+    if (name.empty()) fail_cell(column, row, "is not a name of a run");
     return name;
   };
   const auto* const text = std::get_if<TextCells>(&column.cells);

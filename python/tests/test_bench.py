@@ -132,7 +132,7 @@ def test_served_by_its_name(agents, tmp_path):
     [
         (3, "agents: 3 is an int"),
         (["psrl", 3], "agents: 3 is an int"),
-        (["psrl", "uniform", "psrl"], "psrl is there twice"),
+        (["psrl", "uniform", "psrl"], "psrl is given twice"),
         ({"a=b": "psrl"}, "'a=b' cannot be the label"),
         ({"a,b": "psrl"}, "'a,b' cannot be the label"),
         ({"": "psrl"}, "'' cannot be the label"),

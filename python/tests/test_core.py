@@ -75,11 +75,11 @@ PROBLEM = oas.problem("pest-control")
         (lambda: oas.learn(PROBLEM, "uniform", steps=10.0), r"steps is 10\.0"),
         (lambda: oas.learn(PROBLEM, "uniform", seed=2**64), "seed is 18446744073709551616"),
         (lambda: oas.compare_estimators(PROBLEM, "oas", rows=0), "rows is 0"),
-        (lambda: oas.compare_estimators(PROBLEM, "oas", rows=[]), "no length"),
+        (lambda: oas.compare_estimators(PROBLEM, "oas", rows=[]), "rows: the list is empty"),
         (lambda: oas.random_pomdp(0), "states is 0"),
         (lambda: oas.random_pomdp(2.5), r"states is 2\.5"),
         (lambda: oas.set_threads("a"), "threads is 'a'"),
-        (lambda: oas.score([], {}), "models: there is none"),
+        (lambda: oas.score([], {}), "models: the list is empty"),
         (lambda: oas.plan(PROBLEM, gap=-1), "^gap: not a number above 0"),
     ],
 )

@@ -224,8 +224,8 @@ def test_what_ends_a_program_is_no_fault_of_the_agent(end):
 def test_bad_arguments_are_named():
     learn = oas.learn
     for arguments, message in [
-        (dict(agents=[]), "there is none"),
-        (dict(agents=["uniform", "uniform"]), "uniform is there twice"),
+        (dict(agents=[]), "the list is empty"),
+        (dict(agents=["uniform", "uniform"]), "uniform is given twice"),
         (dict(agents="nobody"), "nobody"),
         (dict(agents=[3]), "is an int"),
         (dict(agents=("uniform", {"wings": 1})), "uniform: .*wings"),

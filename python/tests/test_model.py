@@ -111,7 +111,7 @@ def test_real_valued_models(tmp_path):
         ({"observation": [[1.0]]}, r"transition has shape \(3, 4, 4\)"),
         ({"transition": np.ones((3, 4, 4))}, r"transition\[0\]\[0\]"),
         ({"transition": np.full((3, 4, 4), np.nan)}, r"transition\[0\]\[0\]"),
-        ({"transition": [[["a"]]]}, "transition is no array of numbers"),
+        ({"transition": [[["a"]]]}, "transition is not an array of numbers"),
         ({"transition": [[[None]]]}, "transition"),
         ({"reward": np.zeros((4, 3))}, r"reward has shape \(4, 3\).*\[A\]\[S\] = \(3, 4\)"),
         ({"start": [1, 0]}, r"start has shape \(2\)"),

@@ -228,7 +228,7 @@ class Store(CliCase):
         if result.returncode == 0:
             self.assertTrue(csv.exists() or "nothing is damaged" in result.stdout, what)
             # A repair may say that it leaves tasks to the next run.
-            if csv.exists() and "are not there" not in result.stdout:
+            if csv.exists() and "are missing" not in result.stdout:
                 self.assertEqual(csv.read_bytes(), self.csv, what)
         else:
             self.assertIn(result.returncode, (1, 2), f"{what}: {result.stderr}")

@@ -214,8 +214,8 @@ class AgentOverHttp(CliCase):
         self.bad(*verb, "--http", "0.0.0.0:0", says=["0.0.0.0:0", "token"])
         self.bad(*verb, "--http", "localhost:80", says=["localhost:80", "127.0.0.1:8080"])
         self.bad(*verb, "--http", "127.0.0.1:99999", says=["99999"])
-        self.bad(*verb, "--http-rate", 3, says=["--http-rate", "only --http"])
-        self.bad(*verb, "--token-file", "t", says=["--token-file", "only --http"])
+        self.bad(*verb, "--http-rate", 3, says=["--http-rate", "used only with --http"])
+        self.bad(*verb, "--token-file", "t", says=["--token-file", "used only with --http"])
         self.bad(*verb, "--http", "127.0.0.1:0", "--http-rate", -1, says=["--http-rate", "'-1'"])
         self.write("short", "secret\n")
         self.assertNotIn("secret", self.bad(*verb, "--http", "127.0.0.1:0", "--token-file",

@@ -304,7 +304,7 @@ class Continuous(CliCase):
         self.bad("discretise", "m.json", "--use", "m.json", "--trials", 9, "-o", "x.json",
                  says=["--trials: nothing is searched for, m.json has the split points"])
         self.bad("estimate", "m.json", "log.csv", "--cells", 5,
-                 says=["--cells: oas-ml does not look at it; oas, oas-overlap, "])
+                 says=["--cells: oas-ml does not use it; oas, oas-overlap, "])
         self.bad("estimate", "m.json", "log.csv", "--sensors", "exact", says=["--sensors: only"])
         self.bad("discretise", "m.json", "--use", "m.json", "-o", "x.json",
                  says=["m.json", "\"cells\" is missing"])

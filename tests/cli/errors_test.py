@@ -102,18 +102,18 @@ class Usage(CliCase):
     def test_options_that_the_planner_does_not_look_at(self):
         for option, value in (("--grid", 8), ("--tolerance", 1e-4)):
             self.bad("plan", "pest-control", "--planner", "point", option, value,
-                     says=[f"oas: {option}: only a planner on a grid looks at it"])
+                     says=[f"oas: {option}: used only by a planner on a grid"])
         self.good("problem", "random", "--states", 12, "--actions", 4, "--observations", 12, "-o",
                   "large.json")
         self.bad("plan", "large.json", "--tolerance", 1e-4,  # auto chooses point
-                 says=["--tolerance: only a planner on a grid looks at it"])
+                 says=["--tolerance: used only by a planner on a grid"])
 
     def test_options_that_others_switch_off(self):
         # What a model rules out is said by the report: scripts go over models of all kinds.
         self.write_model("sensors.json", self.model(transition=None))
         self.assertIn("only the sensors", self.good("check", "sensors.json", "--steps", 500))
         self.bad("check", "pest-control", "--policy", "uniform", "--iota", 0.1,
-                 says=["--iota: the policy uniform does not look at it"])
+                 says=["--iota: the policy uniform does not use it"])
         self.bad("compare", "pest-control", "pest-control", "--json", "--worst", 3,
                  says=["--worst: JSON has all rows"])
 
@@ -187,11 +187,11 @@ class Estimators(CliCase):
     def test_messages(self):
         self.good("simulate", "pest-control", "--steps", 100, "-o", "log.csv")
         for more, says in (
-                (("--particles", 5), "--particles: oas-ml does not look at it; particle does"),
+                (("--particles", 5), "--particles: oas-ml does not use it; particle does"),
                 (("--prior", 1, "--estimator", "oas"),
-                 "--prior: oas does not look at it; oas-ml, em do"),
-                (("--seed", 1), "--seed: only error bars by bootstrap look at it"),
-                (("--resamples", 50), "--resamples: only error bars by bootstrap look at it"),
+                 "--prior: oas does not use it; oas-ml, em do"),
+                (("--seed", 1), "--seed: used only by bootstrap error bars"),
+                (("--resamples", 50), "--resamples: used only by bootstrap error bars"),
                 (("--memory", 5, "--estimator", "oas"), "--memory: moments keep no rows"),
                 (("--cells", 5, "--estimator", "oas"), "--cells: only real-valued observations"),
                 (("--simultaneous", "row", "--estimator", "spectral"),
@@ -288,7 +288,7 @@ class Models(CliCase):
     def test_numbers(self):
         good = self.model()
         for value, says in ((-0.1, "[0][1][0] is -0.1"), (0.7, "[0][1] sums to"),
-                            ("x", "[0][1][0]: a number is expected, found \"x\"")):
+                            ("x", "[0][1][0]: expected a number, found \"x\"")):
             transition = [[list(row) for row in matrix] for matrix in good["transition"]]
             transition[0][1][0] = value
             self.check(["$.transition" + says], transition=transition)

@@ -183,7 +183,7 @@ class Learn(CliCase):
                                ("oas-ucrl-ml", "radius_scale=1")):
             name = setting.split("=")[0]
             self.bad(*learn, "--agent", agent, "--set", setting,
-                     says=[f"oas: {agent}: {name}: only ", " looks at it"])
+                     says=[f"oas: {agent}: {name}: used only "])
         self.bad(*learn, "--agent", "oas-ucrl-pooled", "--set", "prior=1",
                  says=["--set prior=1: none of the agents"])
         self.bad("learn", "pest-control", "--oracle-gap", 0,

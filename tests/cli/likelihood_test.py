@@ -195,7 +195,7 @@ class Forgetting(CliCase):
         self.bad(*estimate, "--window", "many", says=["many"])
         for name in ("particle", "spectral"):
             self.bad(*estimate, "--window", 100, "--estimator", name,
-                     says=[f"--window: {name} does not look at it"])
+                     says=[f"--window: {name} does not use it"])
 
 
 class Weighted(CliCase):
@@ -258,7 +258,7 @@ class Structure(CliCase):
         self.bad(*estimate, "--structure", "none.json", says=["none.json", "zeros-of-model"])
         for name in ("oas", "oas-overlap", "particle", "spectral"):
             self.bad(*estimate, "--structure", "zeros-of-model", "--estimator", name,
-                     says=[f"--structure: {name} does not look at it; oas-ml, em, gibbs do"])
+                     says=[f"--structure: {name} does not use it; oas-ml, em, gibbs do"])
         self.bad(*estimate, "--structure", "zeros-of-model", "--error-bars", "block-bootstrap",
                  says=["--structure: bootstraps do not support it"])
         self.write("cut.json", '{"format": "oas-struc')

@@ -236,7 +236,7 @@ class Fleets(CliCase):
         bad(first, "2026-03-01 01:00,A 1,7,", ":4:3:", "action '7'")
         bad("00:00,A 1,0,0,0", "00:00,A 1,0,0,3", ":2:5:", "state '3'")
         bad("pump,cmd", "unit,cmd", ":1:", "no column 'pump' for run", "ts, unit, cmd, vib, seen")
-        bad("note", "cmd", ":1:", "column 'cmd' for action is there twice")
+        bad("note", "cmd", ":1:", "column 'cmd' for action occurs twice")
 
     def test_negative_reading_of_a_gamma_sensor(self):
         gamma = [{"kind": "gamma", "shape": k, "scale": 1} for k in (1, 4)]
@@ -251,7 +251,7 @@ class Fleets(CliCase):
     def test_options_without_a_log(self):
         self.write("line.json", json.dumps(LINE))
         self.bad("discretise", "line.json", "--cells", "4", "-o", "d.json", "--step", "1h",
-                 says=["--step", "there is none"])
+                 says=["--step", "no log is given"])
 
 
 class CornerLogs(CliCase):

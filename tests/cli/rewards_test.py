@@ -27,7 +27,7 @@ class LearnedRewards(CliCase):
             self.assertIn(f"the log does not tell the reward of (fix, {state}); it is taken to be "
                           "the least in the log, -3", learned.stderr)
         self.assertEqual(json.loads(self.read("learned.json"))["reward"][1], [-3, -3])
-        said = ("learned.json: its log did not tell 2 of the 4 rewards (action, state): "
+        said = ("learned.json: its log did not determine 2 of the 4 rewards (action, state): "
                 "(fix, good), (fix, bad)")
         plan = self.oas("plan", "learned.json", "--steps", 6400, "-o", "plan.json", "--json")
         self.assertIn(said, plan.stderr)

@@ -139,7 +139,7 @@ class WhatIf(CliCase):
         self.bad("evaluate", model, "--policy", "uniform", "--confidence", 1, says=["--confidence"])
         for more, says in (
                 (("--robust",), "carries no draws"), (("--cautious", 0.1), "carries no draws"),
-                (("--robust", "--cautious", 0.1), "neither --cautious nor --all"),
+                (("--robust", "--cautious", 0.1), "cannot be combined with --cautious or --all"),
                 (("--robust", "--radius", 0.1, "-o", "x.json"), "written as .pg"),
                 (("--robust", "--radius", 0.1, "--iota", 0.1), "has no floor"),
                 (("--robust", "--radius", 0.1, "--discount", 0.9), "no discount"),

@@ -101,9 +101,9 @@ TEST(CheckRowStochastic, NamesTheRow) {
       [] {
         check_row_stochastic(std::vector{1.0, 0.0, 0.5}, 2, "T");
       },
-      throws("T: 3 values are no rows of 2"));
+      throws("T: 3 values are not rows of 2"));
   EXPECT_THAT([] { check_row_stochastic(std::vector{1.0}, 0, "T"); },
-              throws("T: 1 values are no rows of 0"));
+              throws("T: 1 values are not rows of 0"));
 }
 
 TEST(CheckRowStochastic, ColumnsNeedNotSumToOne) {

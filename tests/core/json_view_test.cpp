@@ -63,19 +63,19 @@ TEST_F(JsonViewTest, KnowsWhereItIs) {
 
 TEST_F(JsonViewTest, WrongKindsNameTheValueFound) {
   EXPECT_THAT([&] { (void)root_.at("number").as_string(); },
-              rejects("$.number: a string is expected, found 2.5"));
+              rejects("$.number: expected a string, found 2.5"));
   EXPECT_THAT([&] { (void)root_.at("text").as_double(); },
-              rejects("$.text: a number is expected, found \"word\""));
+              rejects("$.text: expected a number, found \"word\""));
   EXPECT_THAT([&] { (void)root_.at("number").as_integer(); },
-              rejects("$.number: an integer is expected, found 2.5"));
+              rejects("$.number: expected an integer, found 2.5"));
   EXPECT_THAT([&] { (void)root_.at("count").as_bool(); },
-              rejects("$.count: true or false is expected, found 7"));
+              rejects("$.count: expected true or false, found 7"));
   EXPECT_THAT([&] { (void)root_.at("nothing").size(); },
-              rejects("$.nothing: an array is expected, found null"));
+              rejects("$.nothing: expected an array, found null"));
   EXPECT_THAT([&] { (void)root_.at("inner").as_double(); },
-              rejects("$.inner: a number is expected, found object"));
+              rejects("$.inner: expected a number, found object"));
   EXPECT_THAT([&] { (void)root_.at("mixed").as_strings(); },
-              rejects("$.mixed[1]: a string is expected, found 1"));
+              rejects("$.mixed[1]: expected a string, found 1"));
 }
 
 // Neither fits a long; it must not turn into -1.
@@ -88,10 +88,10 @@ TEST_F(JsonViewTest, MissingKeysAndElements) {
   EXPECT_THAT([&] { (void)root_.at("absent"); }, rejects("$: key \"absent\" is missing"));
   EXPECT_THAT([&] { (void)root_.at("inner").at("x"); }, rejects("$.inner: key \"x\" is missing"));
   EXPECT_THAT([&] { (void)root_.at("text").at("x"); },
-              rejects("$.text: an object is expected, found \"word\""));
+              rejects("$.text: expected an object, found \"word\""));
   EXPECT_THAT([&] { (void)root_.at("list").at(2); }, rejects("$.list: element 2 is missing"));
   EXPECT_THAT([&] { (void)root_.at("text").at(0); },
-              rejects("$.text: an array is expected, found \"word\""));
+              rejects("$.text: expected an array, found \"word\""));
 }
 
 TEST_F(JsonViewTest, UnknownKeysAreErrors) {
@@ -101,7 +101,7 @@ TEST_F(JsonViewTest, UnknownKeysAreErrors) {
   EXPECT_THAT([&] { root_.at("inner").require_keys(others); },
               rejects("$.inner: unknown key \"key\"; known are other, another"));
   EXPECT_THAT([&] { root_.at("list").require_keys(allowed); },
-              rejects("$.list: an object is expected, found array"));
+              rejects("$.list: expected an object, found array"));
 }
 
 TEST_F(JsonViewTest, TablesAreFlattenedRowByRow) {
@@ -129,14 +129,14 @@ TEST_F(JsonViewTest, TablesOfTheWrongShape) {
       [&] {
         (void)root_.at("cell").as_array(std::array{2, 3});
       },
-      rejects("$.cell[1][1]: a number is expected, found \"five\""));
+      rejects("$.cell[1][1]: expected a number, found \"five\""));
   EXPECT_THAT(
       [&] {
         (void)root_.at("table").as_array(std::array{2, 3, 1});
       },
-      rejects("$.table[0][0]: an array is expected, found 1"));
+      rejects("$.table[0][0]: expected an array, found 1"));
   EXPECT_THAT([&] { (void)root_.at("table").as_array(std::array{2}); },
-              rejects("$.table[0]: a number is expected, found array"));
+              rejects("$.table[0]: expected a number, found array"));
 }
 
 TEST_F(JsonViewTest, LongValuesAreShortenedInMessages) {

@@ -122,9 +122,9 @@ TEST(AliasTables, ErrorsNameTheValues) {
       [] {
         AliasTables(std::vector{1.0, 2.0, 3.0}, 2);
       },
-      ThrowsMessage<InvalidArgument>(StrEq("3 weights are no rows of 2")));
+      ThrowsMessage<InvalidArgument>(StrEq("3 weights are not rows of 2")));
   EXPECT_THAT([] { AliasTables(std::vector{1.0}, 0); },
-              ThrowsMessage<InvalidArgument>(StrEq("1 weights are no rows of 0")));
+              ThrowsMessage<InvalidArgument>(StrEq("1 weights are not rows of 0")));
   EXPECT_THAT(
       [] {
         AliasTables(std::vector{1.0, 0.0, 0.0, 0.0}, 2);

@@ -36,7 +36,7 @@ struct Options {
     fields.words("file", files, "names");
     fields.megabytes("memory", memory, "MB");
     fields.when(
-        {"scale"}, [this] { return move == Move::jitter; }, "only a jitter looks at it");
+        {"scale"}, [this] { return move == Move::jitter; }, "used only by a jitter");
   }
 };
 
@@ -76,14 +76,14 @@ TEST(Settings, NothingSetIsTheDefault) {
 TEST(Settings, TheLastOfTwoWins) { EXPECT_EQ(read({{"count", "1"}, {"count", "2"}}).count, 2); }
 
 TEST(Settings, ErrorsNameTheSettingAndTheText) {
-  EXPECT_EQ(message({{"on", "yes"}}), "on is 'yes'; true or false is expected");
-  EXPECT_EQ(message({{"count", "3.5"}}), "count is '3.5'; a whole number is expected");
+  EXPECT_EQ(message({{"on", "yes"}}), "on is 'yes'; it must be true or false");
+  EXPECT_EQ(message({{"count", "3.5"}}), "count is '3.5'; it must be a whole number");
   EXPECT_EQ(message({{"count", "99999999999"}}),
-            "count is '99999999999'; a whole number is expected");
-  EXPECT_EQ(message({{"scale", ""}}), "scale is ''; a number is expected");
-  EXPECT_EQ(message({{"scale", "inf"}}), "scale is 'inf'; a number is expected");
-  EXPECT_EQ(message({{"scale", "1x"}}), "scale is '1x'; a number is expected");
-  EXPECT_EQ(message({{"move", "jump"}}), "move is 'jump'; one of none, jitter is expected");
+            "count is '99999999999'; it must be a whole number");
+  EXPECT_EQ(message({{"scale", ""}}), "scale is ''; it must be a number");
+  EXPECT_EQ(message({{"scale", "inf"}}), "scale is 'inf'; it must be a number");
+  EXPECT_EQ(message({{"scale", "1x"}}), "scale is '1x'; it must be a number");
+  EXPECT_EQ(message({{"move", "jump"}}), "move is 'jump'; it must be one of none, jitter");
   EXPECT_EQ(message({{"cuont", "1"}}),
             "this has no setting 'cuont'; it has on, count, steps, scale, floor, move, cells, "
             "half_life, level, file, memory");
@@ -91,12 +91,12 @@ TEST(Settings, ErrorsNameTheSettingAndTheText) {
 
 TEST(Settings, RangesAreCheckedAndNamed) {
   EXPECT_EQ(message({{"cells", "1"}}),
-            "cells is '1'; 0 or a whole number between 2 and 9 is expected");
+            "cells is '1'; it must be 0 or a whole number between 2 and 9");
   EXPECT_EQ(message({{"cells", "0"}}), "");
   EXPECT_EQ(message({{"half_life", "0.5"}}),
-            "half_life is '0.5'; a number of at least 1 is expected");
-  EXPECT_EQ(message({{"level", "1"}}), "level is '1'; a number above 0 and below 1 is expected");
-  EXPECT_EQ(message({{"memory", "-1"}}), "memory is '-1'; a number from 0 to 1e9 is expected");
+            "half_life is '0.5'; it must be a number of at least 1");
+  EXPECT_EQ(message({{"level", "1"}}), "level is '1'; it must be a number above 0 and below 1");
+  EXPECT_EQ(message({{"memory", "-1"}}), "memory is '-1'; it must be a number from 0 to 1e9");
   Options options;
   options.half_life = 1.0;  // its 0 is no value that it could be set to
   options.level = 2.0;
@@ -104,7 +104,7 @@ TEST(Settings, RangesAreCheckedAndNamed) {
     check_ranges(options);
     FAIL() << "no exception";
   } catch (const InvalidArgument& error) {
-    EXPECT_STREQ(error.what(), "level is 2; a number above 0 and below 1 is expected");
+    EXPECT_STREQ(error.what(), "level is 2; it must be a number above 0 and below 1");
   }
 }
 
@@ -115,11 +115,11 @@ TEST(Settings, NamesMayBeSpeltAsOnACommandLine) {
   EXPECT_EQ(options.files, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(options.memory, std::size_t{1} << 19);
   EXPECT_EQ(message({{"--half-life", "x"}}),
-            "--half-life is 'x'; a number of at least 1 is expected");
+            "--half-life is 'x'; it must be a number of at least 1");
 }
 
 TEST(Settings, ThoseThatOthersSwitchOffAreRefused) {
-  EXPECT_EQ(message({{"scale", "0.5"}}), "scale: only a jitter looks at it");
+  EXPECT_EQ(message({{"scale", "0.5"}}), "scale: used only by a jitter");
   EXPECT_EQ(message({{"scale", "0.5"}, {"move", "jitter"}}), "");
 }
 
@@ -134,7 +134,7 @@ TEST(Settings, OfAFamilyNameThoseThatLookAtThem) {
     none.apply(std::vector<Setting>{{"--half-life", "3"}}, "other", family);
     FAIL() << "no exception";
   } catch (const InvalidArgument& error) {
-    EXPECT_STREQ(error.what(), "--half-life: other does not look at it; one does");
+    EXPECT_STREQ(error.what(), "--half-life: other does not use it; one does");
   }
 }
 

@@ -72,14 +72,14 @@ TEST(Team, TheFirstShareThatFailsIsReportedWhicheverIsReadyFirst) {
     gather(
         team,
         [&]() -> std::string {
-          if (team.rank() >= 2) throw ParseError("log.csv", team.rank(), 3, "is no number");
+          if (team.rank() >= 2) throw ParseError("log.csv", team.rank(), 3, "is not a number");
           return "x";
         },
         [](const std::string&) {});
   };
-  EXPECT_THAT(
-      [&] { run_team(5, failing); },
-      ThrowsMessage<InvalidArgument>(StartsWith("log.csv:2:3: is no number (found by rank 2 on ")));
+  EXPECT_THAT([&] { run_team(5, failing); },
+              ThrowsMessage<InvalidArgument>(
+                  StartsWith("log.csv:2:3: is not a number (found by rank 2 on ")));
 }
 
 TEST(Team, AFailureOfOneMachineNamesIt) {

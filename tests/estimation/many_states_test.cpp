@@ -141,7 +141,7 @@ TEST(ManyStates, FortyStatesInARingEndWithAnHonestStatus) {
   options.climb.max_passes = 12;
   const TransitionEstimate few =
       estimate_likelihood(likelihood_rows(rows, {1}), {uniform}, model, options);
-  EXPECT_THAT(few.warnings, Contains(HasSubstr("stopped at the limit of passes")));
+  EXPECT_THAT(few.warnings, Contains(HasSubstr("stopped at the limit on passes")));
   ASSERT_EQ(few.lower.size(), 3200U);
   for (std::size_t i = 0; i < few.lower.size(); ++i) {
     EXPECT_LE(few.lower[i], few.transition.values()[i] + 1e-6) << i;

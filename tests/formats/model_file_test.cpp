@@ -61,7 +61,7 @@ TEST(ModelFile, ErrorsAreThoseOfTheEnding) {
   EXPECT_THAT([] { (void)parse_any_model("", "m.json"); },
               ThrowsMessage<ParseError>(HasSubstr("m.json:1:1: syntax error")));
   EXPECT_THAT([] { (void)parse_any_model("x", "m.pomdpx"); },
-              ThrowsMessage<ParseError>(HasSubstr("no valid XML")));
+              ThrowsMessage<ParseError>(HasSubstr("not valid XML")));
   EXPECT_THAT([] { (void)parse_any_model("x", "m"); },
               ThrowsMessage<ParseError>(HasSubstr("m:1:1: found 'x', expected discount")));
   EXPECT_THAT([] { (void)format_of_ending("m.xml"); },

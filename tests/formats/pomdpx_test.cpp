@@ -202,13 +202,13 @@ TEST(Pomdpx, Errors) {
   const auto transition = [&](const std::string& instance, const std::string& numbers) {
     return with(&Document::transition, table("x1", "u x0", {{instance, numbers}}));
   };
-  EXPECT_THAT(fault_of("<pomdpx>"), HasSubstr("m:1:8: no valid XML"));
+  EXPECT_THAT(fault_of("<pomdpx>"), HasSubstr("m:1:8: not valid XML"));
   EXPECT_THAT(fault_of("<html/>"), HasSubstr("<pomdpx> is missing"));
   EXPECT_THAT(fault_of("<pomdpx/>"), HasSubstr("<Discount> is missing"));
   EXPECT_THAT(transition("go * -", "0.5"), StartsWith("m:8:"));
   EXPECT_THAT(transition("go * -", "0.5"), HasSubstr("found 1 numbers, expected 2"));
   EXPECT_THAT(transition("go *", "0.5"), HasSubstr("found 2 values in <Instance>, expected 3"));
-  EXPECT_THAT(transition("go * c", "0.5"), HasSubstr("'c' is no value of 'x1'"));
+  EXPECT_THAT(transition("go * c", "0.5"), HasSubstr("'c' is not a value of 'x1'"));
   EXPECT_THAT(transition("go * a", "1.5"), HasSubstr("found 1.5, expected a probability"));
   EXPECT_THAT(transition("go * a", "x"), HasSubstr("found 'x', expected a number"));
   EXPECT_THAT(transition("go - *", "identity"), HasSubstr("identity needs two '-'"));

@@ -54,7 +54,7 @@ std::string check(const std::string& reply) {
   const std::string body = reply.substr(end + 4);
   require(body.empty() || std::to_string(body.size()) == field(header, "Content-Length: "));
   if (header[9] != '2' && !body.empty()) require(nlohmann::json::parse(body)["ok"] == false);
-  const bool is_fault = body.find("this is no HTTP request") != std::string::npos ||
+  const bool is_fault = body.find("this is not an HTTP request") != std::string::npos ||
                         header[9] == '5' || header.substr(9, 3) == "431";
   if (is_fault) return "";
   const std::size_t date = header.find("Date: ");

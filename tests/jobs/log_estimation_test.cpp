@@ -175,7 +175,7 @@ TEST_F(LogEstimation, SettingsThatAnEstimatorDoesNotLookAtAreRefused) {
         ADD_FAILURE() << info.name << " passes over " << setting.info.name;
       } catch (const InvalidArgument& error) {
         EXPECT_EQ(error.what(),
-                  fmt::format("--{}: {} does not look at it; {} {}", setting.info.name, info.name,
+                  fmt::format("--{}: {} does not use it; {} {}", setting.info.name, info.name,
                               fmt::join(by, ", "), by.size() == 1 ? "does" : "do"));
       }
     }
@@ -190,19 +190,18 @@ TEST_F(LogEstimation, OptionsThatAnEstimatorDoesNotLookAtAreRefused) {
     how.estimator = name;
     how.estimate.prior = 5.0;
     EXPECT_EQ(message(model, log, how),
-              fmt::format("prior: {} does not look at it; oas-ml, em do", name));
+              fmt::format("prior: {} does not use it; oas-ml, em do", name));
   }
   Estimation how;
   how.estimate.confidence = 7.0;
-  EXPECT_EQ(message(model, log, how),
-            "confidence is '7'; a number above 0 and below 1 is expected");
+  EXPECT_EQ(message(model, log, how), "confidence is '7'; it must be a number above 0 and below 1");
   how = {};
   how.evidence.particles.particles = 7;
-  EXPECT_EQ(message(model, log, how), "particles: oas-ml does not look at it; particle does");
+  EXPECT_EQ(message(model, log, how), "particles: oas-ml does not use it; particle does");
   how = {};
   how.bootstrap.resamples = 30;
   EXPECT_EQ(message(model, log, how),
-            "resamples: only error bars by bootstrap look at it (--error-bars)");
+            "resamples: used only by bootstrap error bars (--error-bars)");
   how.bootstrap.error_bars = ErrorBars::block_bootstrap;
   EXPECT_EQ(message(model, log, how), "no exception");
 }

@@ -116,7 +116,7 @@ TEST(LogOptionsFile, FaultsNameFileKeyAndValue) {
   EXPECT_EQ(fault(""), "none");
   EXPECT_THAT(fault(R"(, "stepp": "1h")"), HasSubstr("fleet.json: $"));
   EXPECT_THAT(fault(R"(, "stepp": "1h")"), HasSubstr("stepp"));
-  EXPECT_THAT(fault(R"(, "gaps": "skip")"), HasSubstr("'skip' is none of error"));
+  EXPECT_THAT(fault(R"(, "gaps": "skip")"), HasSubstr("'skip' is not one of error"));
   EXPECT_THAT(fault(R"(, "known_states": "yes")"), HasSubstr("$.known_states"));
   EXPECT_THAT(fault(R"(, "rows": "sideways")"), HasSubstr("$.rows: not one of"));
   EXPECT_THAT(fault(R"(, "columns": {"act": "x"})"), HasSubstr("unknown part 'act'"));

@@ -42,7 +42,7 @@ TEST(FleetColumns, ErrorsListTheColumnsThereAre) {
             "log.csv:1: columns: 'cmd' is named for two parts of a row; the columns are ts, pump, "
             "cmd, vib, note");
   EXPECT_THAT(error("action=cmd,observation=vib", "ts,vib,cmd,vib,note\n"),
-              StartsWith("log.csv:1: column 'vib' for observation is there twice"));
+              StartsWith("log.csv:1: column 'vib' for observation occurs twice"));
   EXPECT_EQ(error("action=cmd"),
             "log.csv:1: column 'observation' is missing; the columns are ts, pump, cmd, vib, note");
   EXPECT_THAT(error("action=cmd,observation=vib+note"),

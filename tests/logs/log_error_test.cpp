@@ -45,7 +45,7 @@ TEST(LogErrors, DocumentForLog) {
        {"{\"format\": \"oas-model/1\", \"states\": 2}\n", "{\n  \"states\": 2\n}\n"}) {
     for (const std::string columns : {"", "action=cmd"}) {
       EXPECT_THAT(error_of(text, index_model(), {.columns = columns}),
-                  StartsWith("log.csv:1: a log is expected, and this is a JSON document"))
+                  StartsWith("log.csv:1: expected a log, but this is a JSON document"))
           << text << columns;
     }
   }
@@ -53,7 +53,7 @@ TEST(LogErrors, DocumentForLog) {
 
 TEST(LogErrors, BlankLineForHeader) {
   EXPECT_EQ(error_of("\n" + kHeader, index_model()),
-            "log.csv:1: a blank line where the header row is expected");
+            "log.csv:1: a blank line where the header row was expected");
 }
 
 TEST(LogErrors, UnknownColumn) {
@@ -87,9 +87,10 @@ TEST(LogErrors, FormatLine) {
   EXPECT_EQ(error_of("# oas-log/2 timing=before\n", index_model()),
             "log.csv:1: version '2' of oas-log/ is not known; 1 is");
   EXPECT_EQ(error_of("# oas-log/1\n", index_model()),
-            "log.csv:1: timing=before or timing=after is expected after oas-log/1, found ''");
+            "log.csv:1: expected timing=before or timing=after after oas-log/1, found "
+            "''");
   EXPECT_EQ(error_of("# oas-log/1 timing=during\n", index_model()),
-            "log.csv:1: timing=before or timing=after is expected after oas-log/1, found "
+            "log.csv:1: expected timing=before or timing=after after oas-log/1, found "
             "'timing=during'");
   EXPECT_EQ(error_of("# oas-log/1 timing=before seed=3\n", index_model()),
             "log.csv:1: 'seed=3' is not known after timing=before");
@@ -107,9 +108,10 @@ TEST(LogErrors, IndexOutOfRange) {
 
 TEST(LogErrors, NoIndex) {
   EXPECT_EQ(row_error("0,0\n-1,0\n"),
-            "log.csv:3:1: action '-1' is no index from 0 to 2, and the model has no action names");
-  EXPECT_THAT(row_error("0,1.0\n"), StartsWith("log.csv:2:2: observation '1.0' is no index"));
-  EXPECT_THAT(row_error("0, 1\n"), StartsWith("log.csv:2:2: observation ' 1' is no index"));
+            "log.csv:3:1: action '-1' is not an index from 0 to 2, and the model has "
+            "no action names");
+  EXPECT_THAT(row_error("0,1.0\n"), StartsWith("log.csv:2:2: observation '1.0' is not an index"));
+  EXPECT_THAT(row_error("0, 1\n"), StartsWith("log.csv:2:2: observation ' 1' is not an index"));
 }
 
 TEST(LogErrors, UnknownName) {

@@ -49,9 +49,9 @@ TEST(StepClasses, FaultsNameTheClass) {
             "step_classes: 'day' is not of the form NAME=LENGTH or NAME=FROM..TO");
   EXPECT_THAT(class_fault("=1d"), HasSubstr("'=1d' is not of the form"));
   EXPECT_THAT(class_fault("day=1d,"), HasSubstr("'' is not of the form"));
-  EXPECT_THAT(class_fault("day="), HasSubstr("step_classes: '' is no length of time"));
-  EXPECT_THAT(class_fault("day=0h..2h"), HasSubstr("'0h' is no length of time"));
-  EXPECT_THAT(class_fault("day=-1d"), HasSubstr("'-1d' is no length of time"));
+  EXPECT_THAT(class_fault("day="), HasSubstr("step_classes: '' is not a length of time"));
+  EXPECT_THAT(class_fault("day=0h..2h"), HasSubstr("'0h' is not a length of time"));
+  EXPECT_THAT(class_fault("day=-1d"), HasSubstr("'-1d' is not a length of time"));
   EXPECT_THAT(class_fault("day=1w"), HasSubstr("unknown unit of time 'w'"));
   EXPECT_EQ(class_fault("day=28h..20h"), "step_classes: 'day=28h..20h' ends before it begins");
   EXPECT_EQ(class_fault("day=1d,day=7d"), "step_classes: class 'day' is named twice");
@@ -263,7 +263,7 @@ TEST(StepClasses, FaultsOfALogNameLineAndTimes) {
             "--step-classes day=0.8..1.2,week=6..8,month=27..32: widen one, or let another run "
             "begin there with --gaps new-run");
   EXPECT_THAT(fault("0,p,wait,low\n0,p,wait,low\n", options),
-              HasSubstr("log.csv:3:1: time 0 of unit 'p' is there twice"));
+              HasSubstr("log.csv:3:1: time 0 of unit 'p' occurs twice"));
   EXPECT_THAT(fault("7,p,wait,low\n0,p,wait,low\n", options), HasSubstr("is earlier than"));
   EXPECT_THAT(fault("0,p,wait@day,low\n", options),
               HasSubstr("log.csv:2:3: unknown action 'wait@day'; known are 'wait', 'repair'"));

@@ -79,7 +79,7 @@ TEST(TimedLog, TheOneDifferenceIsTheStep) {
 
 TEST(TimedLog, TimesGrow) {
   EXPECT_EQ(error_of(log_at({"1", "2", "2"}), index_model()),
-            "log.csv:4:1: time 2 of unit 'u' is there twice");
+            "log.csv:4:1: time 2 of unit 'u' occurs twice");
   EXPECT_EQ(error_of(log_at({"2026-03-01T10:00Z", "2026-03-01T09:00Z"}), index_model()),
             "log.csv:3:1: time 2026-03-01T09:00:00Z of unit 'u' is earlier than the one of the row "
             "before it, 2026-03-01T10:00:00Z");
@@ -101,10 +101,10 @@ TEST(TimedLog, StepsAreMultiples) {
   EXPECT_EQ(error({"0", "1.005", "2", "4"}, "1"), "");
   EXPECT_EQ(error({"0", "100.2"}, "1"), "");  // a clock that drifts over a long gap
   EXPECT_EQ(error({"0", "1.4"}, "1"),
-            "log.csv:3:1: 1.4 lie between 0 and 1.4 of unit 'u', which is no multiple of the step "
-            "of 1");
-  EXPECT_THAT(error({"0", "0.3"}, "1"), HasSubstr("no multiple"));
-  EXPECT_THAT(error({"0", "100.4"}, "1"), HasSubstr("no multiple"));
+            "log.csv:3:1: 1.4 lie between 0 and 1.4 of unit 'u', which is not a "
+            "multiple of the step of 1");
+  EXPECT_THAT(error({"0", "0.3"}, "1"), HasSubstr("not a multiple"));
+  EXPECT_THAT(error({"0", "100.4"}, "1"), HasSubstr("not a multiple"));
   EXPECT_THAT(error({"0", "1"}, "1h"), HasSubstr("the times are numbers"));
   EXPECT_THAT(error({"2026-03-01", "2026-03-02"}, "1"), HasSubstr("the step needs a unit"));
 }
@@ -115,9 +115,10 @@ TEST(TimedLog, GapsAreWhatTheUserSays) {
     return read_text(text, index_model(), size, {.step = "1h", .gaps = gaps});
   };
   EXPECT_EQ(error_of(text, index_model(), {.step = "1h"}),
-            "log.csv:4:1: a gap of 2 steps of unit 'u': no rows between 2026-03-01T11:00:00Z and "
-            "2026-03-01T14:00:00Z. What was done there is known to you only: --gaps action=NAME, "
-            "repeat or new-run");
+            "log.csv:4:1: a gap of 2 steps of unit 'u': there are no rows between "
+            "2026-03-01T11:00:00Z and "
+            "2026-03-01T14:00:00Z. Only you know what was done there; say it with --gaps "
+            "action=NAME, repeat or new-run");
   for (const std::size_t size : {1UL, 2UL, 100UL}) {
     EXPECT_THAT(values(read("repeat", size).rows.actions), ElementsAre(0, 1, 1, 1, 2));
     EXPECT_THAT(values(read("repeat", size).rows.observations), ElementsAre(3, 3, -1, -1, 3));
@@ -133,7 +134,7 @@ TEST(TimedLog, GapsAreWhatTheUserSays) {
   EXPECT_EQ(error_of(text, index_model(), {.gaps = "action=5"}),
             "gaps: there is no action '5'; there are 0, 1, 2");
   EXPECT_EQ(error_of(text, index_model(), {.gaps = "skip"}),
-            "gaps: 'skip' is none of error, action=NAME, repeat, new-run");
+            "gaps: 'skip' is not one of error, action=NAME, repeat, new-run");
   EXPECT_THAT(error_of(log_at({"0", "1e8"}), index_model(), {.step = "1", .gaps = "repeat"}),
               StartsWith("log.csv:3:1: a gap of 99999999 steps of unit 'u' between 0 and"));
   EXPECT_EQ(error_of(log_at({"0", "1e8"}), index_model(), {.step = "1", .gaps = "new-run"}), "");

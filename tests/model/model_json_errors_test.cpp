@@ -64,8 +64,8 @@ TEST(ModelJsonErrors, NumbersOfLabelledRows) {
         << bad;
   }
   EXPECT_THAT(with("/observation_counts", Json::parse("[[[5, -1], [0, 7]]]")),
-              fails_with("$.observation_counts: entry 1 of row 0 is -1; a number of rows is "
-                         "expected"));
+              fails_with("$.observation_counts: entry 1 of row 0 is -1; it must be a number of "
+                         "rows"));
 }
 
 TEST(ModelJsonErrors, TruncatedAnywhere) {
@@ -78,8 +78,8 @@ TEST(ModelJsonErrors, TruncatedAnywhere) {
 }
 
 TEST(ModelJsonErrors, NoObject) {
-  EXPECT_THAT(parsing("[]"), fails_with("$: an object is expected, found array"));
-  EXPECT_THAT(parsing("3"), fails_with("$: an object is expected, found 3"));
+  EXPECT_THAT(parsing("[]"), fails_with("$: expected an object, found array"));
+  EXPECT_THAT(parsing("3"), fails_with("$: expected an object, found 3"));
 }
 
 TEST(ModelJsonErrors, UnknownKey) {
@@ -104,31 +104,30 @@ TEST(ModelJsonErrors, MissingKeys) {
 
 TEST(ModelJsonErrors, Format) {
   EXPECT_THAT(with("/format", "oas-model/2"),
-              fails_with("$.format: \"oas-model/1\" is expected, found \"oas-model/2\""));
+              fails_with("$.format: expected \"oas-model/1\", found \"oas-model/2\""));
   EXPECT_THAT(with("/format", "oas-plan/1"),
-              fails_with("$.format: this is a plan, a model is expected; oas evaluate and oas "
-                         "simulate --policy take plans, oas convert writes them as .alpha, .policy "
-                         "or .pg"));
-  EXPECT_THAT(with("/format", 1), fails_with("$.format: a string is expected, found 1"));
+              fails_with("$.format: this is a plan, not a model; oas evaluate and oas simulate "
+                         "--policy take plans, oas convert writes them as .alpha, .policy or .pg"));
+  EXPECT_THAT(with("/format", 1), fails_with("$.format: expected a string, found 1"));
 }
 
 TEST(ModelJsonErrors, TimingValue) {
   EXPECT_THAT(with("/timing", "during"),
-              fails_with("$.timing: \"before\" or \"after\" is expected, found \"during\""));
-  EXPECT_THAT(with("/timing", nullptr), fails_with("$.timing: a string is expected, found null"));
+              fails_with("$.timing: expected \"before\" or \"after\", found \"during\""));
+  EXPECT_THAT(with("/timing", nullptr), fails_with("$.timing: expected a string, found null"));
 }
 
 TEST(ModelJsonErrors, Sizes) {
   EXPECT_THAT(with("/states", 0),
-              fails_with("$.states: a size from 1 to 1000000 is expected, found 0"));
+              fails_with("$.states: expected a size from 1 to 1000000, found 0"));
   EXPECT_THAT(with("/actions", -3),
-              fails_with("$.actions: a size from 1 to 1000000 is expected, found -3"));
+              fails_with("$.actions: expected a size from 1 to 1000000, found -3"));
   EXPECT_THAT(with("/observations", 1000001),
-              fails_with("$.observations: a size from 1 to 1000000 is expected, found 1000001"));
-  EXPECT_THAT(with("/states", 2.5), fails_with("$.states: an integer is expected, found 2.5"));
-  EXPECT_THAT(with("/states", "2"), fails_with("$.states: an integer is expected, found \"2\""));
+              fails_with("$.observations: expected a size from 1 to 1000000, found 1000001"));
+  EXPECT_THAT(with("/states", 2.5), fails_with("$.states: expected an integer, found 2.5"));
+  EXPECT_THAT(with("/states", "2"), fails_with("$.states: expected an integer, found \"2\""));
   EXPECT_THAT(with("/states", 4294967298),  // 2^32 + 2
-              fails_with("$.states: a size from 1 to 1000000 is expected, found 4294967298"));
+              fails_with("$.states: expected a size from 1 to 1000000, found 4294967298"));
   EXPECT_THAT(with("/states", 18446744073709551615U), Throws<ParseError>());
 }
 
@@ -149,7 +148,7 @@ TEST(ModelJsonErrors, Names) {
   EXPECT_THAT(with("/actions", {""}), fails_with("$.actions: action 0 has an empty name"));
   EXPECT_THAT(with("/observations", {"a", "b\n"}),
               fails_with("$.observations: the name of observation 1 holds a control character"));
-  EXPECT_THAT(with("/states", {"a", 2}), fails_with("$.states[1]: a string is expected, found 2"));
+  EXPECT_THAT(with("/states", {"a", 2}), fails_with("$.states[1]: expected a string, found 2"));
   EXPECT_THAT(with("/states", Json::array()), fails_with("$.states: the list of states is empty"));
 }
 
@@ -162,14 +161,13 @@ TEST(ModelJsonErrors, TablesOfTheWrongSize) {
               fails_with("$.observation[0][0]: 3 entries where 2 are needed"));
   EXPECT_THAT(with("/observation_reward", {1, 2, 3}),
               fails_with("$.observation_reward: 3 entries where 2 are needed"));
-  EXPECT_THAT(with("/transition", 1), fails_with("$.transition: an array is expected, found 1"));
+  EXPECT_THAT(with("/transition", 1), fails_with("$.transition: expected an array, found 1"));
 }
 
 TEST(ModelJsonErrors, NumbersThatAreNone) {
   EXPECT_THAT(with("/transition/0/1/0", "NaN"),
-              fails_with("$.transition[0][1][0]: a number is expected, found \"NaN\""));
-  EXPECT_THAT(with("/start/1", nullptr),
-              fails_with("$.start[1]: a number is expected, found null"));
+              fails_with("$.transition[0][1][0]: expected a number, found \"NaN\""));
+  EXPECT_THAT(with("/start/1", nullptr), fails_with("$.start[1]: expected a number, found null"));
   std::string text = good().dump();
   text.replace(text.find("0.75"), 4, "NaN");
   EXPECT_THAT(parsing(text), ThrowsMessage<ParseError>(HasSubstr("syntax error")));
@@ -224,16 +222,15 @@ TEST(ModelJsonErrors, RewardRules) {
   EXPECT_THAT(rules("[[0, 0, 0, 1]]"),
               fails_with("$.reward_rules[0]: 4 entries where 5 are needed"));
   EXPECT_THAT(rules("[[0, 2, 0, 0, 1]]"),
-              fails_with("$.reward_rules[0][1]: an index from 0 to 1 is expected, found 2"));
+              fails_with("$.reward_rules[0][1]: expected an index from 0 to 1, found 2"));
   EXPECT_THAT(rules("[[0, 0, 0, 0, null]]"),
-              fails_with("$.reward_rules[0][4]: a number is expected, found null"));
+              fails_with("$.reward_rules[0][4]: expected a number, found null"));
 }
 
 TEST(ModelJsonErrors, Discount) {
   EXPECT_THAT(with("/discount", 1.5),
               ThrowsMessage<ParseError>(AllOf(HasSubstr("discount"), HasSubstr("1.5"))));
-  EXPECT_THAT(with("/discount", "0.9"),
-              fails_with("$.discount: a number is expected, found \"0.9\""));
+  EXPECT_THAT(with("/discount", "0.9"), fails_with("$.discount: expected a number, found \"0.9\""));
 }
 
 // Errors of the whole model should say where as the others do: "$.start", "$.discount".

@@ -242,7 +242,7 @@ TEST(ObservationCounts, WrongOnesAreRefusedByName) {
       [] {
         ObservationCounts(2, 1, 2, {1, 2, 3, -1}, "here");
       },
-      rejects("here: entry 1 of row 1 is -1; a number of rows is expected"));
+      rejects("here: entry 1 of row 1 is -1; it must be a number of rows"));
   EXPECT_THAT(building([](auto& p) {
                 p.observation_counts = ObservationCounts(2, 1, 2, {1, 2, 3, 4});
               }),

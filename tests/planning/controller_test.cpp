@@ -196,7 +196,7 @@ TEST(PolicyText, WhatIsWrongIsNamed) {
            {"threshold:" + state + "=" + action + ",else=" + action, "no condition"},
            {"threshold:moon>0.5=" + action + ",else=" + action, "no state 'moon'"},
            {"sometimes:" + action, "no policy of kind sometimes"},
-           {"sometimes", "expected are"}}) {
+           {"sometimes", "expected uniform"}}) {
     try {
       static_cast<void>(parse_policy_text(text, model));
       FAIL() << text;

@@ -178,8 +178,8 @@ TEST(Limited, WhatCannotBeKeptIsSaid) {
            {"=0.1", "STATE=SHARE"},
            {"7=0.1", "there is no state '7'; there are 0, 1, 2"},
            {"1+=0.1", "there is no state ''"},
-           {"1=2", "'2' is no share"},
-           {"1=x", "'x' is no share"}}) {
+           {"1=2", "'2' is not a share"},
+           {"1=x", "'x' is not a share"}}) {
     options.limit = limit;
     try {
       static_cast<void>(make_plan(model, options));

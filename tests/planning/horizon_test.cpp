@@ -362,7 +362,7 @@ TEST(Horizon, WhatDoesNotGoWithItIsRefusedByName) {
       {{{"horizon", "3"}, {"grid", "5"}}, "grid: "},
       {{{"horizon", "3"}, {"steps", "1000"}}, "steps: a plan for a horizon has neither"},
       {{{"horizon", "3"}, {"seed", "2"}}, "seed: a plan for a horizon has neither"},
-      {{{"work", "2"}}, "work: only --horizon, --gap and plans for many states look at it"},
+      {{{"work", "2"}}, "work: used only by --horizon, by --gap and by plans for many states"},
       {{{"horizon", "3"}, {"work", "0"}}, "work is '0'; a number above 0"}};
   for (const auto& [settings, says] : cases) {
     try {

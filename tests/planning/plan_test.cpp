@@ -71,7 +71,7 @@ TEST(Plan, ErrorsNameFilePathAndValue) {
   using testing::HasSubstr;
   EXPECT_EQ(message([](auto&) {}), "accepted");
   EXPECT_THAT(message([](auto& d) { d = d["model"]; }),
-              HasSubstr("p.json: $.format: this is a model, a plan is expected; oas plan"));
+              HasSubstr("p.json: $.format: this is a model, not a plan; oas plan"));
   EXPECT_THAT(message([](auto& d) { d["format"] = "oas-plan/9"; }),
               AllOf(HasSubstr("p.json: $.format"), HasSubstr("oas-plan/9")));
   EXPECT_THAT(message([](auto& d) { d["iota"] = 0.7; }),

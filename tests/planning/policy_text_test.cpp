@@ -118,7 +118,7 @@ TEST(PolicyText, FaultsNameTheLineAndWhatWasFound) {
       {"g.pg", "0 0 0\n2 0 0\n", "g.pg:2: node 2 where there are 2 nodes"},
       {"g.pg", "0 0 0\n0 0 0\n", "g.pg:2: node 0 was given in line 1 already"},
       {"g.pg", "0 0 7\n", "g.pg:1: next node 7 where there are 1 nodes"},
-      {"p.policy", "<Policy>\n<AlphaVector>", "p.policy:2: no valid XML"},
+      {"p.policy", "<Policy>\n<AlphaVector>", "p.policy:2: not valid XML"},
       {"p.policy", "<Policy type='graph'/>", "p.policy:1: a policy of type 'graph'"},
       {"p.policy", "<Policy/>", "p.policy:1: no <AlphaVector> in <Policy>"},
       {"p.policy", "<Policy><AlphaVector/></Policy>", "no vectorLength in <AlphaVector>"},

@@ -238,7 +238,7 @@ TEST(DensityCalibration, FaultsNameFileLineColumnAndValue) {
   const auto chosen = calibrate_densities(readings, chain());
   EXPECT_THAT(chosen.scores[0][2].left_out, HasSubstr("-0.25 is not positive"));
   EXPECT_THAT(error_of(readings, "normal+normal"), HasSubstr("names 2 components"));
-  EXPECT_THAT(error_of(readings, "weibull"), HasSubstr("'weibull' is none of auto, normal"));
+  EXPECT_THAT(error_of(readings, "weibull"), HasSubstr("'weibull' is not one of auto, normal"));
   EXPECT_THAT(error_of(readings, "joint-normal"), HasSubstr("single numbers"));
   auto& group = readings.at(Action{0}, State{0});
   for (Action a{0}; a < 2; ++a) {

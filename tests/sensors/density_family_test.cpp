@@ -174,7 +174,7 @@ TEST(DensityFamily, CountsHaveTheirMean) {
         fault_of_sample(DensityFamily::poisson, std::vector{1.0, 2.0, wrong, 2.0, 1.0});
     ASSERT_TRUE(fault) << wrong;
     EXPECT_EQ(fault->reading, 2U);
-    EXPECT_THAT(fault->message, HasSubstr("is no count"));
+    EXPECT_THAT(fault->message, HasSubstr("is not a count"));
   }
   // Drawn means spread as posterior means do, Gamma(Σx + 1/2)/n.
   const std::vector<double> sample = draws_of(Density::poisson(3.0), 200, 11);

@@ -148,7 +148,7 @@ class Replay(StoreCase):
         name = "a/size=3x2x4/iota=0.25"
         for replication in ("abc", "", "6", "-1", "+1", "1x", "1.0", " 1", "99999999999999999999"):
             self.bad("study", "replay", "r", f"{name}#{replication}",
-                     says=[f"'{replication}' is no replication"])
+                     says=[f"'{replication}' is not a replication"])
         for task in (name, "", "1x", "+1", "0x1", "1.0", "#1", "nobody#1"):
             self.bad("study", "replay", "r", task, says=["no task"])
         self.assertIn("equal", self.good("study", "replay", "r", f"{name}#05"))

@@ -118,9 +118,9 @@ TEST_F(ResultStoreTest, ForeignAndDamagedFilesAreLeftAlone) {
   spill(file(),
         "this is no database, and it is longer than a header of one would have to be....."
         "...................");
-  EXPECT_THAT(error_of_open(study_), AllOf(HasSubstr(file()), HasSubstr("no results file")));
+  EXPECT_THAT(error_of_open(study_), AllOf(HasSubstr(file()), HasSubstr("not a results file")));
   EXPECT_THAT(slurp(file()), HasSubstr("this is no database"));
-  EXPECT_THAT(error_of_reading(), HasSubstr("no results file"));
+  EXPECT_THAT(error_of_reading(), HasSubstr("not a results file"));
   std::filesystem::remove(file());
   EXPECT_THAT(error_of_reading(), HasSubstr("run the study first"));
 }

@@ -202,7 +202,7 @@ class Trouble(StudyCase):
         with sqlite3.connect(path) as file:
             file.execute("CREATE TABLE mine(x)")
         before = path.read_bytes()
-        self.bad("study", "run", self.study, "-o", "r", says=["none with results of oas"])
+        self.bad("study", "run", self.study, "-o", "r", says=["not one with results of oas"])
         self.assertEqual(path.read_bytes(), before)
 
     def test_a_changed_study(self):

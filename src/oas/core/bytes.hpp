@@ -64,7 +64,7 @@ class ByteReader {
   template <class T>
   [[nodiscard]] std::vector<T> get_all(std::size_t size) {
     std::vector<T> values = get_all<T>();
-    OAS_REQUIRE(values.size() == size, "saved bytes are damaged: {} numbers, {} are expected",
+    OAS_REQUIRE(values.size() == size, "saved bytes are damaged: {} numbers instead of {}",
                 values.size(), size);
     return values;
   }

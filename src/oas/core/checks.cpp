@@ -50,7 +50,7 @@ void check_simplex(std::span<const double> values, std::string_view what) {
 
 void check_row_stochastic(std::span<const double> values, int columns, std::string_view what) {
   OAS_REQUIRE(columns > 0 && values.size() % static_cast<std::size_t>(columns) == 0,
-              "{}: {} values are no rows of {}", what, values.size(), columns);
+              "{}: {} values are not rows of {}", what, values.size(), columns);
   const auto width = static_cast<std::size_t>(columns);
   for (std::size_t row = 0; row * width < values.size(); ++row) {
     const auto entries = values.subspan(row * width, width);

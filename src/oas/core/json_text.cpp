@@ -185,7 +185,7 @@ std::string JsonView::found() const {
 }
 
 void JsonView::require_keys(std::span<const std::string_view> allowed) const {
-  if (!value_->is_object()) fail(fmt::format("an object is expected, found {}", found()));
+  if (!value_->is_object()) fail(fmt::format("expected an object, found {}", found()));
   for (const auto& item : value_->items()) {
     if (std::find(allowed.begin(), allowed.end(), item.key()) == allowed.end()) {
       fail(fmt::format("unknown key \"{}\"; known are {}", item.key(), fmt::join(allowed, ", ")));
@@ -198,7 +198,7 @@ bool JsonView::has(std::string_view key) const {
 }
 
 JsonView JsonView::at(std::string_view key) const {
-  if (!value_->is_object()) fail(fmt::format("an object is expected, found {}", found()));
+  if (!value_->is_object()) fail(fmt::format("expected an object, found {}", found()));
   const auto item = value_->find(key);
   if (item == value_->end()) fail(fmt::format("key \"{}\" is missing", key));
   return {*item, file_, fmt::format("{}.{}", path_, key)};
@@ -214,33 +214,33 @@ bool JsonView::is_array() const { return value_->is_array(); }
 bool JsonView::is_number() const { return value_->is_number(); }
 
 std::size_t JsonView::size() const {
-  if (!value_->is_array()) fail(fmt::format("an array is expected, found {}", found()));
+  if (!value_->is_array()) fail(fmt::format("expected an array, found {}", found()));
   return value_->size();
 }
 
 std::string JsonView::as_string() const {
-  if (!value_->is_string()) fail(fmt::format("a string is expected, found {}", found()));
+  if (!value_->is_string()) fail(fmt::format("expected a string, found {}", found()));
   return value_->get<std::string>();
 }
 
 double JsonView::as_double() const {
-  if (!value_->is_number()) fail(fmt::format("a number is expected, found {}", found()));
+  if (!value_->is_number()) fail(fmt::format("expected a number, found {}", found()));
   const double number = value_->get<double>();
-  if (!std::isfinite(number)) fail(fmt::format("a finite number is expected, found {}", found()));
+  if (!std::isfinite(number)) fail(fmt::format("expected a finite number, found {}", found()));
   return number;
 }
 
 long JsonView::as_integer() const {
-  if (!value_->is_number_integer()) fail(fmt::format("an integer is expected, found {}", found()));
+  if (!value_->is_number_integer()) fail(fmt::format("expected an integer, found {}", found()));
   if (value_->is_number_unsigned() &&
       value_->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<long>::max())) {
-    fail(fmt::format("an integer below 2^63 is expected, found {}", found()));
+    fail(fmt::format("expected an integer below 2^63, found {}", found()));
   }
   return value_->get<long>();
 }
 
 bool JsonView::as_bool() const {
-  if (!value_->is_boolean()) fail(fmt::format("true or false is expected, found {}", found()));
+  if (!value_->is_boolean()) fail(fmt::format("expected true or false, found {}", found()));
   return value_->get<bool>();
 }
 

@@ -106,7 +106,7 @@ void sample_dirichlet(std::span<const double> concentration, std::span<double> o
 
 AliasTables::AliasTables(std::span<const double> weights, int width)
     : width_(static_cast<std::size_t>(width)), cells_(weights.size()) {
-  OAS_REQUIRE(width > 0 && weights.size() % width_ == 0, "{} weights are no rows of {}",
+  OAS_REQUIRE(width > 0 && weights.size() % width_ == 0, "{} weights are not rows of {}",
               weights.size(), width);
   std::vector<double> share(width_);
   std::vector<int> small;

@@ -94,8 +94,8 @@ std::string field_name(std::string_view spelt) {
 
 Setting parse_setting(std::string_view text) {
   const std::size_t equals = text.find('=');
-  OAS_REQUIRE(equals != std::string_view::npos && equals > 0,
-              "'{}' is no setting; name=value is expected", text);
+  OAS_REQUIRE(equals != std::string_view::npos && equals > 0, "'{}' is not of the form name=value",
+              text);
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
@@ -263,7 +263,7 @@ const SettingFields::Field* SettingFields::find(std::string_view name) const {
 bool SettingFields::set(const Setting& setting) const {
   const Field* const field = find(setting.name);
   if (field == nullptr) return false;
-  OAS_REQUIRE(field->info.accepts(setting.value), "{} is '{}'; {} is expected", setting.name,
+  OAS_REQUIRE(field->info.accepts(setting.value), "{} is '{}'; it must be {}", setting.name,
               setting.value, field->info.expected);
   field->set(setting.value);
   return true;
@@ -289,7 +289,7 @@ void SettingFields::throw_not_looked_at(const std::string& setting, std::string_
                                         const std::vector<SharedSetting>& family) const {
   for (const SharedSetting& shared : family) {
     if (shared.info.name != field_name(setting)) continue;
-    throw InvalidArgument(fmt::format("{}: {} does not look at it; {} {}", setting, whose,
+    throw InvalidArgument(fmt::format("{}: {} does not use it; {} {}", setting, whose,
                                       join(shared.by), shared.by.size() == 1 ? "does" : "do"));
   }
   std::vector<std::string> names;
@@ -300,7 +300,7 @@ void SettingFields::throw_not_looked_at(const std::string& setting, std::string_
 
 void SettingFields::check() const {
   for (const Field& field : fields_) {
-    OAS_REQUIRE(field.in_range(), "{} is {}; {} is expected", field.info.name, field.show(),
+    OAS_REQUIRE(field.in_range(), "{} is {}; it must be {}", field.info.name, field.show(),
                 field.info.expected);
   }
 }

@@ -118,7 +118,7 @@ class SettingFields {
   /// as on a command line: --half-life is half_life.
   bool set(const Setting& setting) const;
   /// Sets what these say. Throws InvalidArgument on one that `whose` does not look at, naming those
-  /// of its family that do: "--particles: oas-ml does not look at it; particle does".
+  /// of its family that do: "--particles: oas-ml does not use it; particle does".
   void apply(std::span<const Setting> settings, std::string_view whose,
              const std::vector<SharedSetting>& family = {}) const;
 

@@ -14,7 +14,7 @@ void age_settings(EvidenceOptions& options, SettingFields& fields) {
   Forgetting& forgetting = options.forgetting;
   fields("half_life", forgetting.half_life, {1.0},
          "halve the weight of a row every so many rows, for dynamics that change slowly");
-  fields("window", forgetting.window, {2}, "use only this many rows at the end; see --age");
+  fields("window", forgetting.window, {2}, "use only the last rows, this many of them; see --age");
   fields.choice("age", forgetting.age, {"", "log", "run"},
                 "count the age of rows from the end of their run (run: units watched side by side) "
                 "or of all logs (log: runs one after the other); required with several runs");
@@ -25,7 +25,8 @@ void age_settings(EvidenceOptions& options, SettingFields& fields) {
 
 void policy_setting(EvidenceOptions& options, SettingFields& fields) {
   fields("actions_ignore_observations", options.actions_ignore_observations,
-         "I confirm: logged actions were chosen without looking at observations");
+         "Confirms that logged actions were chosen without looking at "
+         "observations");
 }
 
 void moment_settings(EvidenceOptions& options, SettingFields& fields) {
@@ -55,8 +56,9 @@ void seed_and_cells(EvidenceOptions& options, SettingFields& fields) {
 void particle_settings(EvidenceOptions& options, SettingFields& fields) {
   options.particles.visit_number(fields);
   fields("moves", options.particles.sweeps, {1, 1000},
-         "Metropolis steps for each action whenever the particles are moved: more of them explore "
-         "the posterior better, and take as much longer");
+         "Metropolis steps for each action whenever the particles are moved: "
+         "more steps explore the posterior better, and take proportionally "
+         "longer");
   seed_and_cells(options, fields);
 }
 

@@ -368,10 +368,10 @@ std::string Evidence::save() const {
 
 void Evidence::load(std::string_view bytes) {
   constexpr std::size_t kChecksum = sizeof(std::uint64_t);
-  OAS_REQUIRE(bytes.size() > kChecksum, "these bytes are no saved evidence");
+  OAS_REQUIRE(bytes.size() > kChecksum, "these bytes are not saved evidence");
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksum);
   ByteReader in(body);
-  OAS_REQUIRE(in.get_text() == kMagic, "these bytes are no saved evidence");
+  OAS_REQUIRE(in.get_text() == kMagic, "these bytes are not saved evidence");
   const auto version = in.get<std::uint32_t>();
   OAS_REQUIRE(version == kVersion, "saved evidence of version {}; only {} is known", version,
               kVersion);

@@ -48,7 +48,7 @@ struct EvidenceOptions {
 
   template <class Fields>
   void visit_draws(Fields& fields) {
-    fields("draws", draws, {80, 1'000'000}, "draws from the posterior that are kept");
+    fields("draws", draws, {80, 1'000'000}, "number of draws from the posterior to keep");
     fields("patience", patience, {1, 1000},
            "keep drawing until the chains agree, at most this many times --draws");
     fields("concentration", concentration, {0.001, 1000.0},
@@ -88,15 +88,18 @@ struct EstimateOptions {
   template <class Fields>
   void visit_carried_draws(Fields& fields) {
     fields("carried_draws", carried_draws, {0, 10'000},
-           "dynamics drawn from the posterior that the estimate carries, so that forecasts and "
-           "plans have limits (default: 200, fewer of large models; 0: none)");
+           "number of transition models, drawn from the posterior, that the "
+           "estimate carries, so that forecasts and plans have limits (default: "
+           "200, fewer for large models; 0: none)");
   }
   template <class Fields>
   void visit_budget(Fields& fields) {
     fields("max_passes", max_passes, {1, 1'000'000},
-           "passes over the rows after which a climb stops (default: 1000, em: 20000)");
+           "passes over the rows after which each maximisation stops (default: "
+           "1000, em: 20000)");
     fields("max_seconds", max_seconds, {kAboveZero},
-           "seconds after which a climb stops; results then depend on the machine");
+           "seconds after which each maximisation stops; results then depend on "
+           "the machine");
   }
   template <class Fields>
   void visit(Fields& fields) {

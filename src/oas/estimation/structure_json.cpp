@@ -25,7 +25,7 @@ std::vector<int> read_choice(const JsonView& view, const Labels& labels, std::st
     const long index = view.as_integer();
     if (index < 0 || index >= labels.size()) {
       view.fail(
-          fmt::format("a {} from 0 to {} is expected, found {}", kind, labels.size() - 1, index));
+          fmt::format("expected a {} from 0 to {}, found {}", kind, labels.size() - 1, index));
     }
     return {static_cast<int>(index)};
   }
@@ -43,7 +43,7 @@ std::vector<int> read_choice(const JsonView& view, const Labels& labels, std::st
 double read_probability(const JsonView& view) {
   const double value = view.as_double();
   if (value < 0.0 || value > 1.0) {
-    view.fail(fmt::format("a probability is expected, found {}", value));
+    view.fail(fmt::format("expected a probability, found {}", value));
   }
   return value;
 }
@@ -63,7 +63,7 @@ class StructureReader {
     const JsonView format = root_.at("format");
     if (format.as_string() != kStructureFormat) {
       format.fail(
-          fmt::format("\"{}\" is expected, found \"{}\"", kStructureFormat, format.as_string()));
+          fmt::format("expected \"{}\", found \"{}\"", kStructureFormat, format.as_string()));
     }
     if (root_.has("transition")) read_table(root_.at("transition"));
     if (root_.has("entries")) each(root_.at("entries"), [&](const JsonView& v) { read_entry(v); });

@@ -37,19 +37,19 @@ struct ConfidenceRegion {
   std::vector<double> l1;  ///< [a][s]: ‖T̂_a(s,·) - T_a(s,·)‖₁ is at most this; 2 says nothing
 };
 
-/// A transition model with what is needed to trust it or not. Tables are [action][state][next]
-/// unless said otherwise.
+/// A transition model with its error bars, and what else helps to judge it. Tables are
+/// [action][state][next] unless said otherwise.
 struct TransitionEstimate {
-  std::string estimator;  ///< its name in the table of estimators
+  std::string estimator;  ///< name of the estimator
   EstimateStatus status = EstimateStatus::not_run;
   TransitionModel transition;
 
   double confidence = 0.95;               ///< level of each single interval
   std::vector<double> standard_error;     ///< NaN where unknown; empty: too few data for error bars
-  std::vector<double> lower;              ///< confidence limits, inside [0,1]; same size
-  std::vector<double> upper;              ///< the upper ones
-  ConfidenceRegion row_region;            ///< holds all entries of a row, for any single row
-  ConfidenceRegion joint_region;          ///< holds all entries of all determined rows
+  std::vector<double> lower;              ///< lower confidence limits, inside [0,1]
+  std::vector<double> upper;              ///< upper confidence limits, inside [0,1]
+  ConfidenceRegion row_region;            ///< limits that hold for all entries of any one row
+  ConfidenceRegion joint_region;          ///< limits that hold for all determined rows at once
   std::string error_bars = "asymptotic";  ///< asymptotic, block- or parametric-bootstrap
   int resamples = 0;                      ///< of a bootstrap
   int num_batches = 0;  ///< batches (or particles) behind the error bars; 0: from the likelihood
@@ -59,25 +59,25 @@ struct TransitionEstimate {
   std::vector<double> draws;
 
   std::vector<std::int64_t> pairs;  ///< [a]: pairs of rows that showed a transition of a
-  std::vector<double> alpha;        ///< [a]: σ_S(Z_a), what the sensors tell the states apart by
+  std::vector<double> alpha;        ///< [a]: σ_S(Z_a), how well the sensor tells the states apart
   std::vector<double> visits;       ///< [a][s]: estimated number of pairs that started in (a,s)
   std::vector<double> clipped;      ///< [a][s]: negative mass set to 0, as a share of |mass|
   std::vector<FlaggedRow> flagged;
-  std::vector<std::string> warnings;  ///< what people should know of it
+  std::vector<std::string> warnings;  ///< warnings about the estimate
 
-  std::int64_t rows = 0;     ///< log rows read
+  std::int64_t rows = 0;     ///< rows of the log that were read
   std::int64_t runs = 0;     ///< runs of the log
   std::int64_t missing = 0;  ///< rows without observation
 
-  std::optional<double> log_likelihood;  ///< of all rows; likelihood estimators only
-  std::optional<double> fit_p_value;     ///< of the test that the log fits the sensors
-  std::optional<double> effective_rows;  ///< by the weights; with forgetting only
+  std::optional<double> log_likelihood;  ///< log-likelihood of all rows; likelihood estimators only
+  std::optional<double> fit_p_value;     ///< p-value of the test whether the log fits the sensors
+  std::optional<double> effective_rows;  ///< rows of equal weight that the weights by age amount to
   /// [s]: the law of the first state of runs that started in an unknown one, learned with T; empty:
   /// there were none, or the estimator does not look at starts.
   std::vector<double> unknown_start;
   /// Where the sensors were uncertain: their joint maximum with T, and the labelled rows.
   std::optional<ObservationModel> sensors;
-  std::optional<double> labelled_rows;  ///< behind sensors that were uncertain
+  std::optional<double> labelled_rows;  ///< labelled rows behind uncertain sensors
   /// [a][s]: mean rewards, where the model had none and the log brought some, with standard errors
   /// (NaN: the log does not tell). Empty: not estimated.
   std::vector<double> reward;
@@ -87,7 +87,7 @@ struct TransitionEstimate {
   /// [block][a][s][o]: where a finite model was made of uncertain densities, the sensors under
   /// which each of so many equal blocks of `draws` was drawn. Empty: all under the model's.
   std::vector<double> sensor_draws;
-  std::string structure;  ///< what was known of T beforehand; empty: nothing
+  std::string structure;  ///< what was known about T beforehand; empty: nothing
   int passes = 0;         ///< passes over the rows, those for error bars included
 
   /// Throws InvalidArgument naming the table unless each is empty, or has as many numbers as so

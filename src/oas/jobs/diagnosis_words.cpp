@@ -171,7 +171,7 @@ class Words {
   }
 
   void sensors(DiagnosisAnswer& one) const {
-    one.text = one.found ? "No: " : "Nothing speaks against it. Worst: ";
+    one.text = one.found ? "No: " : "Nothing contradicts it. Worst: ";
     if (out_.reading_fit) {
       const ReadingFit::Part& worst = out_.reading_fit->worst();
       const std::string off =
@@ -183,7 +183,9 @@ class Words {
       const double labels = std::get<ContinuousPomdp>(log_.model).density_draws().labelled_rows;
       if (one.found && labels > 0.0) {
         one.text += fmt::format(
-            " That the densities were fitted to {:.0f} labelled rows only is allowed for.", labels);
+            " This allows for the densities being fitted to only {:.0f} labelled "
+            "rows.",
+            labels);
       }
       one.power = fmt::format("a shift of all readings by {:.2g} standard deviations",
                               out_.reading_fit->smallest_shift(strict_, kPower));
@@ -248,8 +250,8 @@ class Words {
     explain(one);
     if (one.maybe_drift) {
       one.text +=
-          " Sensors that changed there would look much the same in this log: make sure of them "
-          "before you believe it.";
+          " Sensors that changed there would look much the same in this log: check "
+          "them before you believe it.";
     }
     one.power = power_of_rows(out_.change, "a change, half way, of", 1.0);
   }
@@ -278,12 +280,14 @@ class Words {
 
   void explain(DiagnosisAnswer& one) const {
     if (!one.found || !(one.beside == one.beside)) return;
-    one.text += one.explained
-                    ? fmt::format(
-                          " But it vanishes beside what else was found (p = {:.2g}): that "
-                          "explains it.",
-                          one.beside)
-                    : fmt::format(" It stays beside what else was found (p = {:.2g}).", one.beside);
+    one.text +=
+        one.explained
+            ? fmt::format(
+                  " But it vanishes when the other findings are allowed for (p = {:.2g}): "
+                  "they explain it.",
+                  one.beside)
+            : fmt::format(" It remains when the other findings are allowed for (p = {:.2g}).",
+                          one.beside);
   }
 
   // What had to happen to the row of T that the log knows best, and to the one it knows least.

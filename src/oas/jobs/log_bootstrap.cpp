@@ -97,8 +97,8 @@ StoredRows read_rows(RowSource& source, std::size_t memory_limit) {
   for (RowBlock block; source.next(block);) {
     rows.add(block);
     OAS_REQUIRE(rows.size() * kRowBytes <= memory_limit,
-                "the rows need more than {} bytes of memory, and a parametric bootstrap keeps "
-                "them there; allow more memory, or take block-bootstrap",
+                "the rows need more than {} bytes of memory, and a parametric bootstrap "
+                "keeps them there; allow more memory, or use block-bootstrap",
                 memory_limit);
   }
   return rows;
@@ -107,8 +107,8 @@ StoredRows read_rows(RowSource& source, std::size_t memory_limit) {
 void require_from_start(const RowBlock& rows) {
   OAS_REQUIRE(std::all_of(rows.starts.begin(), rows.starts.end(),
                           [](RunStart start) { return start.from_model(); }),
-              "a parametric bootstrap simulates runs from the model's start, but some go on after "
-              "a gap; take block-bootstrap or asymptotic error bars");
+              "a parametric bootstrap simulates runs from the model's start, but some "
+              "go on after a gap; use block-bootstrap or asymptotic error bars");
 }
 
 // `rows`: for a parametric bootstrap.

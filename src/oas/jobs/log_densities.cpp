@@ -31,7 +31,7 @@ Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : 
 Pomdp chain_of_file(const std::string& path) {
   const std::string text = read_text_file(path);
   Json document = parse_json(text, path);
-  if (!document.is_object()) JsonView(document, path).fail("an object is expected");
+  if (!document.is_object()) JsonView(document, path).fail("expected an object");
   for (const char* key : {"observation", "observations", "observation_counts", "density",
                           "first_density", "density_draws", "estimate", "calibration", "cells"}) {
     document.erase(key);

@@ -108,13 +108,15 @@ void Estimation::visit(SettingFields& fields, bool real_valued, bool exact_densi
       "weights by age need finite observations; oas discretise makes such");
   fields.when(
       {"error_bars"}, [this, real_valued] { return !real_valued || !bootstrap.active(); },
-      "a bootstrap needs finite observations (oas discretise); take asymptotic error bars");
+      "a bootstrap needs finite observations (oas discretise); use asymptotic "
+      "error bars");
   fields.when(
       {"half_life", "window"}, [this] { return !rows.known_states; },
-      "weights by age do not go with known states");
+      "weights by age cannot be combined with known states");
   fields.when(
       {"error_bars"}, [this] { return !rows.known_states || !bootstrap.active(); },
-      "a bootstrap does not go with known states; take asymptotic error bars");
+      "a bootstrap cannot be combined with known states; use asymptotic error "
+      "bars");
   fields.when(
       {"sensors"}, [exact_densities] { return !exact_densities; },
       "only sensors that were calibrated on labelled rows (density_draws) can be uncertain or "

@@ -336,9 +336,9 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
                                        const ForecastOptions& options, const LogOptions& rows,
                                        const RowsRead& progress) {
   check_ranges(options);
-  OAS_REQUIRE(
-      !options.policy || options.seen_by_policy || std::holds_alternative<Pomdp>(model),
-      "a policy answers finite observations, and nothing says what it sees of real-valued ones");
+  OAS_REQUIRE(!options.policy || options.seen_by_policy || std::holds_alternative<Pomdp>(model),
+              "a policy answers finite observations, and it is unknown what it sees of "
+              "real-valued ones");
   if (options.policy) {
     const auto* const rule = std::get_if<BeliefRule>(&options.policy->acts);
     OAS_REQUIRE(rule == nullptr || rule->model.num_states() == chain_of(model).num_states(),

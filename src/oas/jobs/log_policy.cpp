@@ -149,17 +149,19 @@ AskedPolicy ask_policy(const std::string& text, const Pomdp& model, const LogOpt
 
 Pomdp seen_by_policy(const std::string& text, const ContinuousPomdp& model) {
   OAS_REQUIRE(!text.starts_with(kOfLog),
-              "policy {}: nobody knows of real-valued readings which of them the actions of a log "
-              "answered; oas discretise makes finite ones",
+              "policy {}: with real-valued readings it is unknown which of them the "
+              "actions of a log answered; oas discretise makes finite ones",
               text);
   OAS_REQUIRE(model.has_sensors(),
-              "policy {}: the model has no densities, so that nobody knows what will be read",
+              "policy {}: the model has no densities, so it is unknown what will be "
+              "read",
               text);
   if (is_policy_text(text)) return discretise(model, even_cells(model));
   const AnyPolicy policy = read_any_policy(text);
   OAS_REQUIRE(!std::holds_alternative<PolicyGraph>(policy),
-              "policy {}: nobody knows which real-valued readings are the observations of the "
-              "graph; a plan (.json) for cells of oas discretise is known",
+              "policy {}: it is unknown which real-valued readings the observations of "
+              "the graph stand for; use a plan (.json) that was made for cells of oas "
+              "discretise",
               text);
   const Plan* const plan = std::get_if<Plan>(&policy);
   if (plan == nullptr) return discretise(model, even_cells(model));

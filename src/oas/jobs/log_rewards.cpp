@@ -159,7 +159,8 @@ void estimate_rewards(const AnyModel& model, std::span<const std::string> logs,
   for (int a = 0; a < chain.num_actions(); ++a) {
     found.push_back(solve(batches, a, chain.num_states()));
     OAS_REQUIRE(found.back().values.allFinite(),
-                "{}: the rewards of action {} are too large to be added up; the least is {:g}",
+                "{}: the rewards of action {} are too large to be added up; the smallest "
+                "is {:g}",
                 logs.front(), chain.actions()[a], batches.least());
     for (int s = 0; s < chain.num_states(); ++s) {
       const double value = found.back().values[s];

@@ -17,8 +17,8 @@ std::string hindrance(const Pomdp& model, const Estimation& how) {
   if (!info.climbs) {
     return fmt::format("estimator '{}' cannot allow for it, oas-ml and em can", info.name);
   }
-  if (how.evidence.forgetting.active()) return "weights by age do not go together with it";
-  if (how.rows.known_states) return "known states do not go together with it";
+  if (how.evidence.forgetting.active()) return "weights by age cannot be combined with it";
+  if (how.rows.known_states) return "known states cannot be combined with it";
   if (how.bootstrap.active()) return "a bootstrap does not allow for it";
   if (!UncertainSensors::possible(model)) {
     return fmt::format("{} entries are more than the limit of {}",

@@ -63,7 +63,7 @@ struct ProcessAgent::Program {
     try {
       return parse_json(line, asked);
     } catch (const ParseError&) {
-      lied("answered what is no JSON: '" + escape_line(line, 80) + "'");
+      lied("answered with something that is not JSON: '" + escape_line(line, 80) + "'");
     }
   }
 

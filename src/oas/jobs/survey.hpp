@@ -25,7 +25,7 @@ struct SurveyOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields.text("policy", policy.name, "policy that writes the logs");
-    fields("steps", steps, {128, 1'000'000'000}, "steps of each simulated log");
+    fields("steps", steps, {128, 1'000'000'000}, "number of steps of each simulated log");
     fields("runs", logs, {1, 1'000'000}, "number of simulated logs");
     fields("seed", seed, "same seed, same logs");
   }

@@ -79,7 +79,7 @@ bool JournalReader::read_header() {
   }
   if (magic != detail::kMagic) {
     if (last_ && only_zeros_from(0)) return false;
-    fail("this is no file of a journal");
+    fail("this is not a file of a journal");
   }
   used_ += magic.size();
   place_.offset += magic.size();

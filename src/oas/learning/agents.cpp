@@ -70,7 +70,7 @@ struct ActionwiseOptions {
     pooled.acting.visit(fields);
     fields.when(
         {"delta"}, [this] { return radius_scale > 0.0; },
-        "only optimism looks at it, and radius_scale is 0");
+        "used only by optimism, and radius_scale is 0");
   }
 };
 

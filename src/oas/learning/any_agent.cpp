@@ -52,7 +52,7 @@ void AnyAgent::load(const JsonView& document) {
   document.require_keys(kKeys);
   const JsonView format = document.at("format");
   if (format.as_string() != kStateFormat) {
-    format.fail(fmt::format("\"{}\" is expected, found \"{}\"", kStateFormat, format.as_string()));
+    format.fail(fmt::format("expected \"{}\", found \"{}\"", kStateFormat, format.as_string()));
   }
   require_same(document.at("agent"), identity_.name);
   require_same(document.at("settings"), identity_.settings);

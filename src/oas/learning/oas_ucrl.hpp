@@ -36,7 +36,7 @@ struct OasUcrlOptions {
     acting.visit(fields);
     fields.when(
         {"delta", "min_transition", "start_ratio"}, [this] { return radius_scale > 0.0; },
-        "only optimism looks at it, and radius_scale is 0");
+        "used only by optimism, and radius_scale is 0");
   }
 
   /// Throws InvalidArgument naming the field and the value.

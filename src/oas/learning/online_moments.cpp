@@ -85,7 +85,7 @@ void OnlineMoments::load(const JsonView& state) {
     const auto rows = detail::saved_rows(state.at("previous"), inverses_.num_actions(),
                                          inverses_.num_observations());
     if (rows.size() != 1 || rows.front().observation == kMissing) {
-      state.at("previous").fail("one action and its observation are expected");
+      state.at("previous").fail("expected one action and its observation");
     }
     previous = PairRow{rows.front().action, rows.front().observation};
   }

@@ -75,24 +75,24 @@ struct PooledUcrlOptions {
     acting.visit(fields);
     fields.when(
         {"sharpness"}, [this] { return exploration == PooledExploration::sampling; },
-        "only exploration by sampling looks at it");
+        "used only by exploration by sampling");
     fields.when(
         {"sweeps"}, [this] { return exploration == PooledExploration::gibbs; },
-        "only exploration by gibbs looks at it");
+        "used only by exploration by gibbs");
     fields.when(
         {"radius_scale", "radius_by"},
         [this] { return exploration == PooledExploration::optimism; },
-        "only exploration by optimism looks at it");
+        "used only by exploration by optimism");
     fields.when(
         {"set_scale"}, [this] { return exploration == PooledExploration::likelihood_set; },
-        "only exploration by likelihood-set looks at it");
+        "used only by exploration by likelihood-set");
     fields.when(
         {"delta"},
         [this] {
           return exploration == PooledExploration::optimism ||
                  exploration == PooledExploration::likelihood_set;
         },
-        "only exploration by optimism or likelihood-set looks at it");
+        "used only by exploration by optimism or likelihood-set");
   }
   template <class Fields>
   void visit_set(Fields& fields) {

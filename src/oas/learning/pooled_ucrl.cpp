@@ -148,7 +148,7 @@ void PooledUcrl::load_seed(const JsonView& state) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    state.at("seed").fail(fmt::format("'{}' is no seed", text));
+    state.at("seed").fail(fmt::format("'{}' is not a seed", text));
   }
   seed_ = seed;
 }

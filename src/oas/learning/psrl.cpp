@@ -134,7 +134,7 @@ void Psrl::load(const JsonView& state) {
   step_ = detail::saved_integer(state.at("step"), 0);
   const JsonView schedule = state.at("schedule");
   if (!schedule_.set_state(detail::saved_integers(schedule, 0), step_)) {
-    schedule.fail(fmt::format("this is no schedule of {} steps", step_));
+    schedule.fail(fmt::format("this is not a schedule of {} steps", step_));
   }
   last_ = detail::saved_choice(state, controller_.sensors().num_actions());
   last_stored_ = detail::saved_integer(state.at("last_stored"), 0, step_);

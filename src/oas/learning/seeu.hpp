@@ -55,10 +55,10 @@ struct SeeuOptions {
     fields("span_tolerance", span_tolerance, {kAboveZero}, "of the planner, in reward units");
     fields.when(
         {"delta"}, [this] { return radius_scale > 0.0; },
-        "only optimism looks at it, and radius_scale is 0");
+        "used only by optimism, and radius_scale is 0");
     fields.when(
         {"views", "known_sensors"}, [this] { return estimator == SeeuEstimator::spectral; },
-        "only the spectral estimator looks at it");
+        "used only by the spectral estimator");
   }
 
   /// Throws InvalidArgument naming the field and the value.

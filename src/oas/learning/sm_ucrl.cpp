@@ -207,7 +207,7 @@ void SmUcrl::load(const JsonView& state) {
 void SmUcrl::load_counters(const JsonView& state) {
   const auto each_up_to_now = [&](const char* key, std::vector<std::int64_t>& out) {
     const auto values = detail::saved_integers(state.at(key), 0, step_);
-    if (values.size() != out.size()) state.at(key).fail("one entry per action is expected");
+    if (values.size() != out.size()) state.at(key).fail("expected one entry per action");
     out = values;
   };
   step_ = detail::saved_integer(state.at("step"), 0);

@@ -41,7 +41,7 @@ struct SmUcrlOptions {
     fields("max_policies", max_policies, {0.0}, "try all policies up to this many, else climb");
     fields.when(
         {"delta"}, [this] { return radius_scale > 0.0; },
-        "only optimism looks at it, and radius_scale is 0");
+        "used only by optimism, and radius_scale is 0");
   }
 
   /// Throws InvalidArgument naming the field and the value.

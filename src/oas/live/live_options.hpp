@@ -54,24 +54,30 @@ struct LiveOptions {
   void visit(Fields& fields) {
     fields.choice("fsync", sync, {"always", "interval", "never"},
                   "when the journal is forced to the disk");
-    fields("fsync_seconds", sync_seconds, {kAboveZero}, "between two syncs with interval");
+    fields("fsync_seconds", sync_seconds, {kAboveZero},
+           "seconds between two syncs, with --fsync interval");
     fields("synchronous", synchronous, "plan within the call that needs a new plan");
-    fields("verify", verify, "at the start compute every recorded choice and plan again");
+    fields("verify", verify,
+           "at the start, compute every recorded choice and plan again, and "
+           "compare");
     fields("snapshot_every", snapshot_every, {1, 1'000'000'000'000, true},
-           "records of the journal between snapshots, at least; 0: none");
-    fields(
-        "memory", memory, {0},
-        "room for rows of likelihood in MiB, plans included; beyond, plans read the journal again");
-    fields("max_units", max_units, {1}, "units at the same time");
+           "least number of records of the journal between two snapshots; 0: no "
+           "snapshots");
+    fields("memory", memory, {0},
+           "memory for rows of likelihood in MiB, plans included; beyond it, plans "
+           "read the journal again");
+    fields("max_units", max_units, {1}, "most units at the same time");
     fields("half_life", half_life, {1.0, kMostRows, true},
-           "rows of all units after which a row counts half; 0: it always counts");
+           "rows of all units after which a row counts half; 0: rows always count "
+           "in full");
     fields.choice("on_change", on_change, {"warn", "fresh"},
-                  "when the dynamics have changed: say so, or also forget the rows before");
+                  "what to do when the dynamics have changed: warn, or also forget the "
+                  "rows before");
     fields("steps_per_false_alarm", steps_per_false_alarm, {100.0},
-           "steps between two false alarms of change, on average at least");
+           "mean number of steps between two false alarms of a change, at least");
     fields.when(
         {"fsync_seconds"}, [this] { return sync == LiveSync::interval; },
-        "only --fsync interval looks at it");
+        "used only with --fsync interval");
   }
 
   [[nodiscard]] std::size_t row_memory() const { return static_cast<std::size_t>(memory) << 20; }

@@ -79,7 +79,7 @@ Gaps::Gaps(std::string_view text) {
     kind = Kind::new_run;
   } else {
     OAS_REQUIRE(text.starts_with(kAction) && text.size() > kAction.size(),
-                "gaps: {} is none of error, action=NAME, repeat, new-run", shown(text));
+                "gaps: {} is not one of error, action=NAME, repeat, new-run", shown(text));
     kind = Kind::action;
     action = text.substr(kAction.size());
   }
@@ -103,7 +103,8 @@ Outliers::Outliers(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, share);
   OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end && share > 0.0 && share <= 0.5,
-              "outliers: {} is none of error, missing, a share above 0 and up to 0.5", shown(text));
+              "outliers: {} is not one of error, missing, a share above 0 and up to 0.5",
+              shown(text));
   kind = Kind::share;
 }
 
@@ -112,8 +113,8 @@ Duration parse_duration(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);
   OAS_REQUIRE(parsed.ec == std::errc() && std::isfinite(value) && value > 0.0,
-              "{} is no length of time: a positive number is expected, then s, m, min, h, d or "
-              "nothing",
+              "{} is not a length of time: expected a positive number, then s, m, min, "
+              "h, d or nothing",
               shown(text));
   const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
   if (unit.empty()) return {value, false};
@@ -149,7 +150,8 @@ void LogOptions::validate() const {
   static_cast<void>(Outliers(outliers));
   static_cast<void>(detail::TimeWindow(*this));
   OAS_REQUIRE(noticed.empty() || known_states,
-              "noticed: {} is for known states, which nobody asked to use", detail::shown(noticed));
+              "noticed: {} is for known states, but they are not used (--known-states)",
+              detail::shown(noticed));
   if (!detail::StepClasses(step_classes).empty()) {
     OAS_REQUIRE(step.empty(), "step: {} and step_classes: {}: steps are equal or in classes", step,
                 step_classes);

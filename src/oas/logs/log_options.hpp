@@ -100,49 +100,52 @@ struct LogOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields.text("columns", columns,
-                "where the parts of a row stand: action=cmd,observation=vib+temp,run=pump,time=ts; "
-                "other columns are ignored");
-    fields.text("separator", separator, "what separates the cells: ';', tab (default: a comma)");
-    fields.text("missing", missing,
-                "texts that stand for an empty cell, separated by commas: NA,NULL");
-    fields("decimal_comma", decimal_comma, "numbers are written 1,5");
+                "which column holds which part of a row: "
+                "action=cmd,observation=vib+temp,run=pump,time=ts; other columns are "
+                "ignored");
+    fields.text("separator", separator, "separator of the cells: ';' or tab (default: a comma)");
+    fields.text("missing", missing, "texts that mean an empty cell, separated by commas: NA,NULL");
+    fields("decimal_comma", decimal_comma, "numbers have a decimal comma: 1,5");
     fields.text("step", step,
-                "length of a step where the log has times: 90s, 15m, 1h, 1d, or a number for "
-                "numeric times (default: what lies between all rows)");
-    fields.text(
-        "step_classes", step_classes,
-        "steps of several lengths, each with actions of its own: day=20h..28h,week=7d makes "
-        "wait@day or wait@week of wait, by the time of the next row");
+                "length of a step, if the log has times: 90s, 15m, 1h, 1d, or a number "
+                "if times are numbers (default: the distance between rows, if it is "
+                "always the same)");
+    fields.text("step_classes", step_classes,
+                "steps of several lengths, each with its own actions: "
+                "day=20h..28h,week=7d turns wait into wait@day or wait@week, depending "
+                "on the time of the next row");
     fields.text("gaps", gaps,
-                "what to do about steps without a row: error (the default), action=NAME or repeat "
-                "(fill them with rows without observation), new-run (start another run there, in "
-                "an unknown state)");
-    fields(
-        "sparse", sparse,
-        "accept a log whose rows are all twenty or more steps apart, as a wrong step makes them");
+                "what to do about steps without a row: error (refuse them; the "
+                "default), action=NAME or repeat (fill them with rows without "
+                "observation), new-run (start another run after them, in an unknown "
+                "state)");
+    fields("sparse", sparse,
+           "accept a log whose rows are all twenty or more steps apart, which "
+           "usually means that --step is wrong");
     fields.text("from", from,
-                "leave out rows before this time, 2026-03-01, 2026-03-01T10:00 or a number; units "
-                "that ran before start in an unknown state");
-    fields.text("until", until, "leave out rows at this time and later");
+                "leave out rows before this time: 2026-03-01, 2026-03-01T10:00 or a "
+                "number; units that ran before it start in an unknown state");
+    fields.text("until", until, "leave out rows at or after this time");
     fields.choice("rows", rows, {"", "action-first", "reading-first"},
-                  "how rows are written: an action, then what was seen (action-first), or what was "
-                  "read, then the action chosen knowing it (reading-first); default: as the model "
-                  "says");
+                  "order within a row: an action, then what was seen (action-first), or a "
+                  "reading, then the action chosen because of it (reading-first); "
+                  "default: as the model says");
     fields.text("outliers", outliers,
-                "what to do about real-valued readings that no state can give: error (the "
-                "default), missing, or a number such as 0.01, the share of all readings that mean "
-                "nothing");
+                "what to do about real-valued readings that no state can give: error "
+                "(the default), missing (treat them as missing), or a number such as "
+                "0.01 (the share of all readings that mean nothing)");
     fields("interleaved", interleaved,
-           "the rows of several units are mixed, perhaps only far down in the file");
+           "the rows of several units are mixed, even if only far down in the file");
   }
   /// What estimators of moments, calibration and cells do not look at.
   template <class Fields>
   void visit_known_states(Fields& fields) {
     fields("known_states", known_states,
-           "use the column state, empty where it is unknown, as evidence");
+           "use the column state as evidence; it is empty where the state is "
+           "unknown");
     fields.text("noticed", noticed,
-                "with known states: states that are always recorded, failed+burst, so that a row "
-                "without a state was in none of them");
+                "with --known-states: states that are always recorded, such as "
+                "failed+burst, so that a row without a state was in none of them");
   }
 
   /// Throws InvalidArgument naming the option and its value.

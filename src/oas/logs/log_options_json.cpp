@@ -47,7 +47,7 @@ std::vector<Setting> parse_log_options(std::string_view text, const std::string&
   const JsonView root(document, file);
   root.require_keys(keys);
   if (root.at("format").as_string() != kOptionsFormat) {
-    root.at("format").fail(fmt::format("\"{}\" is expected", kOptionsFormat));
+    root.at("format").fail(fmt::format("expected \"{}\"", kOptionsFormat));
   }
   std::vector<Setting> settings;
   for (const SettingInfo& one : known) {

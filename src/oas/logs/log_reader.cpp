@@ -194,7 +194,7 @@ void LogReader::Impl::require_columns(const LogOptions& options) const {
   require(options.interleaved, "interleaved", LogColumn::run, "run");
   if (!options.outliers.empty() && !parser_.has(LogColumn::reading)) {
     throw ParseError(parser_.name(), parser_.line(), 0,
-                     "outliers: the observations of the log are no real numbers");
+                     "outliers: the observations of the log are not real numbers");
   }
 }
 
@@ -207,10 +207,11 @@ std::shared_ptr<const detail::RowCells> LogReader::Impl::cells() const {
 void LogReader::Impl::continue_with(const OneLog& log) {
   if (log.files().size() == 1 || log.starts_runs()) return;
   if (!parser_.has(LogColumn::run) || !parser_.has(LogColumn::time)) {
-    throw ParseError(parser_.name(), parser_.line(), 0,
-                     fmt::format("the log goes on in {}, but without columns for the run and the "
-                                 "time nobody can tell how",
-                                 log.files()[1]));
+    throw ParseError(
+        parser_.name(), parser_.line(), 0,
+        fmt::format("the log goes on in {}, but it has no columns for the run and the time, "
+                    "which would say how",
+                    log.files()[1]));
   }
   parser_.continue_with(log);
 }

@@ -61,7 +61,7 @@ LogShard read_shard(const JsonView& entry) {
   const auto end = print.data() + print.size();
   const auto parsed = std::from_chars(print.data(), end, shard.checksum, 16);
   if (parsed.ec != std::errc() || parsed.ptr != end) {
-    entry.at("checksum").fail("is no number of 16 hexadecimal digits");
+    entry.at("checksum").fail("is not a number of 16 hexadecimal digits");
   }
   if (shard.file.empty() || shard.file != fs::path(shard.file).filename()) {
     entry.at("file").fail("is not the name of a file in this folder");
@@ -209,7 +209,7 @@ std::vector<LogShard> read_shard_list(const std::string& folder) {
   const JsonView view(document, path);
   constexpr std::array<std::string_view, 4> kKeys = {"format", "rows", "runs", "shards"};
   view.require_keys(kKeys);
-  if (view.at("format").as_string() != kFormat) view.at("format").fail("is no list of shards");
+  if (view.at("format").as_string() != kFormat) view.at("format").fail("is not a list of shards");
   const JsonView list = view.at("shards");
   std::vector<LogShard> shards;
   std::int64_t rows = 0;

@@ -147,14 +147,14 @@ int read_dimension(const JsonView& view) {
   const long value = dimension.as_integer();
   if (value < 1 || value > kMaxDimension) {
     dimension.fail(
-        fmt::format("a dimension from 1 to {} is expected, found {}", kMaxDimension, value));
+        fmt::format("expected a dimension from 1 to {}, found {}", kMaxDimension, value));
   }
   return static_cast<int>(value);
 }
 
 void require_size(const JsonView& list, int size, const char* what) {
   if (!list.is_array() || list.size() != static_cast<std::size_t>(size)) {
-    list.fail(fmt::format("a list of {} entries, one for each {}, is expected", size, what));
+    list.fail(fmt::format("expected a list of {} entries, one for each {}", size, what));
   }
 }
 
@@ -195,9 +195,9 @@ DensityDraws read_draws(const JsonView& view, const DensitySensors& sensors) {
   DensityDraws result;
   const JsonView rows = view.at("labelled_rows");
   result.labelled_rows = rows.as_double();
-  if (!(result.labelled_rows > 0.0)) rows.fail("a positive number is expected");
+  if (!(result.labelled_rows > 0.0)) rows.fail("expected a positive number");
   const JsonView list = view.at("draws");
-  if (!list.is_array() || list.size() < 2) list.fail("a list of two draws or more is expected");
+  if (!list.is_array() || list.size() < 2) list.fail("expected a list of two draws or more");
   for (std::size_t k = 0; k < list.size(); ++k) {
     result.draws.push_back(read_sensors(list.at(k), sensors.num_states(), sensors.num_actions(),
                                         sensors.dimension(), true));

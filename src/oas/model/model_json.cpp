@@ -47,10 +47,7 @@ Labels read_labels(const JsonView& view, std::string_view kind) {
     if (view.is_array()) return {view.as_strings(), kind};
     const long size = view.as_integer();
     if (size < 1 || size > 1'000'000)
-      view.fail(
-          fmt::format("a size from 1 to 1000000 is expected, "
-                      "found {}",
-                      size));
+      view.fail(fmt::format("expected a size from 1 to 1000000, found {}", size));
     return {static_cast<int>(size), kind};
   } catch (const ParseError&) {
     throw;
@@ -67,7 +64,7 @@ Timing read_timing(const JsonView& view) {
   const std::string name = view.as_string();
   if (name == to_string(Timing::before)) return Timing::before;
   if (name == to_string(Timing::after)) return Timing::after;
-  view.fail(fmt::format("\"before\" or \"after\" is expected, found \"{}\"", name));
+  view.fail(fmt::format("expected \"before\" or \"after\", found \"{}\"", name));
 }
 
 Rows read_rows(const JsonView& view) {
@@ -95,7 +92,7 @@ std::vector<double> read_table(const JsonView& view, std::initializer_list<int> 
 PomdpParts read_chain(const JsonView& root) {
   const std::string format = root.at("format").as_string();
   if (format != kFormat) {
-    root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
+    root.at("format").fail(fmt::format("expected \"{}\", found \"{}\"", kFormat, format));
   }
   PomdpParts parts;
   if (root.has("rows")) parts.rows = read_rows(root.at("rows"));
@@ -134,7 +131,7 @@ void read_dynamics(const JsonView& root, PomdpParts& parts) {
     const JsonView view = root.at("discount");
     parts.discount = view.as_double();
     if (*parts.discount < 0.0 || *parts.discount > 1.0) {
-      view.fail(fmt::format("a number from 0 to 1 is expected, found {}", *parts.discount));
+      view.fail(fmt::format("expected a number from 0 to 1, found {}", *parts.discount));
     }
   }
 }
@@ -155,7 +152,7 @@ RewardRule read_rule(const JsonView& view, std::array<int, 4> sizes) {
     if (item.json().is_null()) continue;
     const long value = item.as_integer();
     if (value < 0 || value >= sizes[i]) {
-      item.fail(fmt::format("an index from 0 to {} is expected, found {}", sizes[i] - 1, value));
+      item.fail(fmt::format("expected an index from 0 to {}, found {}", sizes[i] - 1, value));
     }
     index[i] = static_cast<int>(value);
   }
@@ -294,8 +291,8 @@ PomdpParts read_parts(const JsonView& root) {
   }
   if (root.has("format") && root.at("format").json() == "oas-plan/1") {
     root.at("format").fail(
-        "this is a plan, a model is expected; oas evaluate and oas simulate --policy take plans, "
-        "oas convert writes them as .alpha, .policy or .pg");
+        "this is a plan, not a model; oas evaluate and oas simulate --policy take "
+        "plans, oas convert writes them as .alpha, .policy or .pg");
   }
   root.require_keys(kKeys);
   PomdpParts parts = detail::read_chain(root);

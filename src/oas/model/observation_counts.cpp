@@ -27,7 +27,7 @@ ObservationCounts::ObservationCounts(int num_states, int num_actions, int num_ob
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const std::size_t row = i / static_cast<std::size_t>(num_observations);
     OAS_REQUIRE(values_[i] >= 0.0 && std::isfinite(values_[i]),
-                "{}: entry {} of row {} is {}; a number of rows is expected", what,
+                "{}: entry {} of row {} is {}; it must be a number of rows", what,
                 i % static_cast<std::size_t>(num_observations), row, values_[i]);
   }
 }

@@ -19,7 +19,7 @@ void read_row(const JsonView& view, int num_states, std::vector<ProbabilityEntry
     const JsonView next = view.at(i);
     const long state = next.as_integer();
     if (state < 0 || state >= num_states) {
-      next.fail(fmt::format("an index from 0 to {} is expected, found {}", num_states - 1, state));
+      next.fail(fmt::format("expected an index from 0 to {}, found {}", num_states - 1, state));
     }
     entries.push_back({static_cast<std::int32_t>(state), view.at(i + 1).as_double()});
   }

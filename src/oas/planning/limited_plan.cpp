@@ -189,14 +189,14 @@ class LimitSearch {
 StateLimit parse_limit(const std::string& text, const Pomdp& model) {
   const auto equals = text.rfind('=');
   OAS_REQUIRE(equals != std::string::npos && equals > 0,
-              "limit is '{}'; expected is STATE=SHARE, as failed=0.01", text);
+              "limit is '{}'; it must read STATE=SHARE, such as failed=0.01", text);
   StateLimit limit;
   limit.states =
       elements_named(std::string_view(text).substr(0, equals), model.states(), "state", "limit");
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, limit.most);
   OAS_REQUIRE(error == std::errc() && stop == end && limit.most >= 0.0 && limit.most <= 1.0,
-              "limit: '{}' is no share between 0 and 1", text.substr(equals + 1));
+              "limit: '{}' is not a share between 0 and 1", text.substr(equals + 1));
   return limit;
 }
 

@@ -120,13 +120,13 @@ using PlanBias = std::variant<GridBias, VectorBias, HorizonPolicy>;
 struct Plan {
   explicit Plan(Pomdp of_model) : model(std::move(of_model)) {}
 
-  Pomdp model;              ///< the one it was made for, with a transition model
-  double iota = 0.0;        ///< least probability of every action
-  double gain_lower = 0.0;  ///< earned per step at least, see Certificate; never above gain_upper
-  double gain_upper = 0.0;  ///< of every policy: proved, see RviResult, point_based.hpp
+  Pomdp model;              ///< the model that the plan was made for, with a transition model
+  double iota = 0.0;        ///< smallest probability of every action
+  double gain_lower = 0.0;  ///< the policy earns at least this a step, see Certificate
+  double gain_upper = 0.0;  ///< no policy earns more a step: proved, see RviResult, point_based.hpp
   SolveStatus status = SolveStatus::not_run;
   std::string message;  ///< how the solver ended
-  int iterations = 0;   ///< of the solver
+  int iterations = 0;   ///< iterations of the solver
   double residual = 0.0;
   PlanBias bias;
   Certificate certificate;
@@ -135,9 +135,9 @@ struct Plan {
   std::optional<HorizonValue> horizon;
   std::optional<LimitedStates> limited;
   std::optional<PosteriorGain> posterior;
-  std::vector<std::string> warnings;  ///< what whoever made the plan has to say about the model
+  std::vector<std::string> warnings;  ///< warnings about the model that the plan was made for
 
-  /// Of the grid under the bias; 0: it has none.
+  /// Resolution of the grid under the bias; 0: there is no grid.
   [[nodiscard]] int grid_resolution() const;
   /// The policy of a plan for a horizon; null: the plan never ends.
   [[nodiscard]] const HorizonPolicy* horizon_policy() const {

@@ -39,19 +39,19 @@ SolveStatus read_status(const JsonView& view) {
                                    SolveStatus::stalled, SolveStatus::sweep_limit}) {
     if (name == to_string(status)) return status;
   }
-  view.fail(fmt::format("a status is expected, found \"{}\"", name));
+  view.fail(fmt::format("expected a status, found \"{}\"", name));
 }
 
 std::uint64_t read_count(const JsonView& view) {
   const Json& value = view.json();
-  if (!value.is_number_unsigned()) view.fail("a whole number that is not negative is expected");
+  if (!value.is_number_unsigned()) view.fail("expected a whole number that is not negative");
   return value.get<std::uint64_t>();
 }
 
 int read_int(const JsonView& view) {
   const long value = view.as_integer();
   if (value < 0 || value > std::numeric_limits<int>::max()) {
-    view.fail(fmt::format("a whole number from 0 to {} is expected, found {}",
+    view.fail(fmt::format("expected a whole number from 0 to {}, found {}",
                           std::numeric_limits<int>::max(), value));
   }
   return static_cast<int>(value);
@@ -81,7 +81,7 @@ std::vector<int> read_nodes(const JsonView& view) {
   for (std::size_t i = 0; i < view.size(); ++i) {
     const long node = view.at(i).as_integer();
     if (node < HorizonPolicy::kNone || node > std::numeric_limits<int>::max()) {
-      view.at(i).fail(fmt::format("a number of nodes or actions is expected, found {}", node));
+      view.at(i).fail(fmt::format("expected a number of nodes or actions, found {}", node));
     }
     nodes.push_back(static_cast<int>(node));
   }
@@ -106,7 +106,7 @@ HorizonPolicy read_stages(const JsonView& root, const Pomdp& model) {
       for (std::size_t k = 0; k < next.size(); ++k) {
         const std::vector<int> nodes = read_nodes(next.at(k));
         if (nodes.size() != static_cast<std::size_t>(model.num_observations())) {
-          next.at(k).fail(fmt::format("a node for each of {} observations is expected, found {}",
+          next.at(k).fail(fmt::format("expected a node for each of {} observations, found {}",
                                       model.num_observations(), nodes.size()));
         }
         stage.next.insert(stage.next.end(), nodes.begin(), nodes.end());
@@ -128,7 +128,7 @@ PlanBias read_bias(const JsonView& root, const Pomdp& model) {
   if (planner == VectorBias::kName) {
     return VectorBias{read_vectors(root.at("alpha"), model.num_states())};
   }
-  root.at("planner").fail(fmt::format("\"{}\" or \"{}\" is expected, found \"{}\"", GridBias::kName,
+  root.at("planner").fail(fmt::format("expected \"{}\" or \"{}\", found \"{}\"", GridBias::kName,
                                       VectorBias::kName, planner));
 }
 
@@ -231,12 +231,12 @@ void write_criteria(const Plan& plan, Json& document) {
 
 Plan read_parts(const JsonView& root) {
   if (root.has("format") && root.at("format").json() == "oas-model/1") {
-    root.at("format").fail("this is a model, a plan is expected; oas plan makes one of it");
+    root.at("format").fail("this is a model, not a plan; oas plan makes a plan of it");
   }
   root.require_keys(kKeys);
   const std::string format = root.at("format").as_string();
   if (format != kFormat) {
-    root.at("format").fail(fmt::format("\"{}\" is expected, found \"{}\"", kFormat, format));
+    root.at("format").fail(fmt::format("expected \"{}\", found \"{}\"", kFormat, format));
   }
   const JsonView model = root.at("model");
   Plan plan(parse_model(model.json().dump(), fmt::format("{}: {}", root.file(), model.path())));

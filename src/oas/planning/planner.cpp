@@ -106,12 +106,14 @@ void PlanOptions::validate(const Pomdp& model) const {
   static_cast<void>(choose_planner(model, *this));
   check_floor(iota, model.num_actions());
   OAS_REQUIRE(!discount || horizon || (!gap && limit.empty()),
-              "{} is for the average reward; it does not go with a discount",
+              "{} is for the average reward; it cannot be combined with a discount",
               gap ? "gap" : "limit");
   OAS_REQUIRE(!horizon || limit.empty(),
-              "limit is for the long run; it does not go with a horizon of {} steps", *horizon);
+              "limit is for the long run; it cannot be combined with a horizon of {} "
+              "steps",
+              *horizon);
   OAS_REQUIRE(!horizon || !(iota > 0.0), "iota is {}; a plan for a horizon has no floor", iota);
-  OAS_REQUIRE(limit.empty() || !gap, "gap does not go with a limit");
+  OAS_REQUIRE(limit.empty() || !gap, "gap cannot be combined with a limit");
   simulation.validate();
   point.validate();
 }
@@ -144,7 +146,7 @@ PlanOptions plan_options(const Pomdp& model, std::span<const Setting> settings) 
 
 void PlanOptions::require_average(std::string_view what) const {
   OAS_REQUIRE(!discount && !horizon && limit.empty(),
-              "{}; it goes with no discount, no horizon and no limit", what);
+              "{}; it cannot be combined with a discount, a horizon or a limit", what);
 }
 
 bool PlanOptions::looks_at_grid() const { return find_planner(planner).has_grid; }

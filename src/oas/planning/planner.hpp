@@ -43,26 +43,28 @@ struct PlanOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields("iota", iota, {0.0}, "smallest probability of every action, at most 1/A");
-    fields("gap", gap, {kAboveZero}, "refine until upper - lower is at most this");
+    fields("gap", gap, {kAboveZero}, "refine until the bounds are at most this far apart");
     fields("discount", discount, {kAboveZero, kBelowOne},
            "maximise the discounted sum from the start instead of the average");
     fields("horizon", horizon, {1, kMostHorizon},
-           "maximise the sum over so many steps from the start instead of the average");
+           "maximise the sum over this many steps from the start instead of the "
+           "average");
     fields("work", work, {kAboveZero},
-           "limit of work of refining a plan, in 10^9 products (about a second each)");
+           "limit on the work of refining a plan, in 10^9 products (about a second "
+           "each)");
     fields.text("limit", limit, "STATE=SHARE: at most this share of the steps in a bad state");
     fields.choice("planner", planner, {"auto", "grid", "point"}, "how to plan");
     fields("grid", resolution, {0, 1'000'000}, "resolution of the belief grid; 0: automatic");
     fields("tolerance", span_tolerance, {kAboveZero}, "span at which sweeps stop");
     fields("steps", simulation.steps, {64, 1'000'000'000'000},
-           "simulated steps of the lower bound");
+           "steps of the simulation behind the lower bound");
     fields("seed", simulation.seed, "same seed, same bytes");
     fields.when(
         {"grid", "tolerance"}, [this] { return planner == kAutomatic || looks_at_grid(); },
-        "only a planner on a grid looks at it");
+        "used only by a planner on a grid");
     fields.when(
         {"work"}, [this] { return horizon || gap || planner == kAutomatic || !looks_at_grid(); },
-        "only --horizon, --gap and plans for many states look at it");
+        "used only by --horizon, by --gap and by plans for many states");
     fields.when(
         {"grid", "tolerance", "steps", "seed"}, [this] { return !horizon; },
         "a plan for a horizon has neither a grid nor a simulation");

@@ -52,7 +52,8 @@ struct RandomPomdpOptions {
     fields("min_transition", min_transition, {0.0, 1.0},
            "smallest transition probability (default: 1/(5 S))");
     fields("peak", peak, {0.0}, "weight added to the likely observation");
-    fields("min_alpha", min_alpha, {0.0, 1.0}, "draw the sensors again below this alpha");
+    fields("min_alpha", min_alpha, {0.0, 1.0},
+           "draw the sensors again if their alpha is below this");
     fields.choice("peaks", peaks, {"distinct-per-action", "spread-over-pairs"},
                   "which (state, action) gets which likely observation");
     fields.choice("timing", timing, {"before", "after"}, "which state a row's observation is of");

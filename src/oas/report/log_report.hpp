@@ -28,9 +28,10 @@ struct ReportOptions {
 
   template <class Fields>
   void visit(Fields& fields) {
-    fields.text("title", title, "heading of the page; the log's name if none");
+    fields.text("title", title, "heading of the page (default: the log's name)");
     fields("steps", question.steps, {1, 100'000}, "how many steps to look ahead");
-    fields("units", histories, {0, 1000}, "how many units to draw along time, those at risk first");
+    fields("units", histories, {0, 1000},
+           "number of units to draw along time, those at risk first");
     fields("confidence", confidence, {kAboveZero, kBelowOne}, "level of the limits over draws");
     fields("seed", seed, "of the plan's play");
   }

@@ -106,9 +106,10 @@ struct CalibrationOptions {
     fields("confidence", confidence, {kAboveZero, kBelowOne}, "confidence level of the intervals");
     fields("prior", prior, {0.0}, "imaginary observations added to every entry");
     fields("same_for_all_actions", same_for_all_actions,
-           "one sensor for all actions, from the rows of all of them");
+           "estimate one sensor for all actions, from the rows of all of them");
     fields("differ_by_action", differ_by_action,
-           "I confirm: sensors differ by action, and no action was chosen from its row's reading");
+           "Confirms that sensors differ by action, and that no action was chosen "
+           "from its row's reading");
     fields("draws", draws, {100}, "random sensors behind the intervals of alpha");
     fields("seed", seed, "same seed, same intervals of alpha");
   }

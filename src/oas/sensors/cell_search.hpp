@@ -23,15 +23,17 @@ struct CellSearchOptions {
   template <class Fields>
   void visit_cells(Fields& fields) {
     fields("cells", cells, {2, 1024, true},
-           "number of cells, for vectors per component; 0: twice the states in all");
+           "number of cells (of vectors: per component); 0: twice the number of "
+           "states in all");
     fields.choice("search", method, {"random", "refined", "even"},
-                  "split points: those of largest alpha, random is the paper's search; or cells "
-                  "that are evenly filled, best for plans");
+                  "how to place split points: for the largest alpha (refined; random is "
+                  "the paper's search), or for evenly filled cells (even), which are best "
+                  "for plans");
   }
   template <class Fields>
   void visit(Fields& fields) {
     visit_cells(fields);
-    fields("trials", trials, {1}, "sets of random split points to try");
+    fields("trials", trials, {1}, "number of random sets of split points to try");
     fields("seed", seed, "same seed, same cells");
     fields.when(
         {"trials", "seed"}, [this] { return method != "even"; },

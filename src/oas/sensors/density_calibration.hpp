@@ -76,13 +76,14 @@ struct DensityCalibrationOptions {
   template <class Fields>
   void visit(Fields& fields) {
     fields.text("family", family,
-                "readings are numbers (default: where the model or the columns say so); fit "
-                "densities of this family: auto, normal, log-normal, gamma, poisson, mixture, "
-                "kernel, one for each component (normal+gamma), or joint-normal");
+                "treat readings as numbers (default: if the model or the columns say "
+                "so), and fit densities of this family: auto, normal, log-normal, "
+                "gamma, poisson, mixture, kernel, one for each component "
+                "(normal+gamma), or joint-normal");
     fields("by_action", by_action, "a density for each action; default: one for all of them");
     fields("confidence", confidence, {kAboveZero, kBelowOne}, "confidence level of the intervals");
     fields("draws", draws, {20, 1000},
-           "random densities that are kept, for the error bars of estimates");
+           "number of random densities to keep, for the error bars of estimates");
     fields("seed", seed, "same seed, same draws");
   }
 

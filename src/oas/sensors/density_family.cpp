@@ -206,7 +206,7 @@ std::optional<SampleFault> fault_of_sample(DensityFamily family, std::span<const
     });
     if (found != sample.end()) {
       return SampleFault{
-          fmt::format("{} is no count, as readings of a poisson density are", *found),
+          fmt::format("{} is not a count, as readings of a poisson density are", *found),
           static_cast<std::size_t>(found - sample.begin())};
     }
     // Nothing may have happened at all; but the same number of events in every row is no chance.

@@ -114,10 +114,10 @@ void FamilyChoice::read_wish(const std::string& family) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "auto") continue;
     wish_[i] = family_named(names[i]);
-    OAS_REQUIRE(
-        wish_[i].has_value(),
-        "family '{}' is none of auto, normal, log-normal, gamma, poisson, mixture, kernel, {}",
-        names[i], kJoint);
+    OAS_REQUIRE(wish_[i].has_value(),
+                "family '{}' is not one of auto, normal, log-normal, gamma, poisson, "
+                "mixture, kernel, {}",
+                names[i], kJoint);
   }
 }
 

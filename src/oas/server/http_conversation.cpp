@@ -57,9 +57,9 @@ HttpReply reply_to_fault(const boost::system::error_code& fault, const HttpOptio
         431, fmt::format("the header has more than the {} bytes that are allowed", kHeaderBytes));
   }
   if (fault == http::error::bad_version) {
-    return http_error(505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+    return http_error(505, "only HTTP/1.1 and HTTP/1.0 are supported");
   }
-  return http_error(400, fmt::format("this is no HTTP request: {}", fault.message()));
+  return http_error(400, fmt::format("this is not an HTTP request: {}", fault.message()));
 }
 
 HttpHead head_of(const Parser& parser, std::string_view client) {

@@ -86,12 +86,13 @@ std::optional<HttpReply> HttpGate::wrong_host(const HttpHead& head) const {
   if (head.hosts == 0 && head.before_1_1) return std::nullopt;
   if (head.hosts != 1) {
     return http_error(
-        400, fmt::format("the field Host is there {} times; it must be there once", head.hosts));
+        400, fmt::format("the field Host occurs {} times; it must occur once", head.hosts));
   }
   if (knows_host(head.host)) return std::nullopt;
-  return http_error(403, fmt::format("Host is '{}', which is no name of this server; --http-host "
-                                     "says which names it has",
-                                     head.host));
+  return http_error(
+      403, fmt::format("Host is '{}', which is not a name of this server; --http-host says which "
+                       "names it has",
+                       head.host));
 }
 
 bool HttpGate::knows_host(std::string_view host) const {

@@ -63,7 +63,8 @@ SocketAddress parse_socket_address(std::string_view text) {
   const bool is_ip =
       is_ip_address(address.ip) && brackets == (address.ip.find(':') != std::string::npos);
   OAS_REQUIRE(colon != std::string_view::npos && is_ip,
-              "'{}': an IP address and a port are expected, as in 127.0.0.1:8080 or [::1]:8080",
+              "'{}': expected an IP address and a port, as in 127.0.0.1:8080 or "
+              "[::1]:8080",
               text);
   const std::string_view digits = text.substr(colon + 1);
   const auto [end, error] =

@@ -54,7 +54,7 @@ Method read_method(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data() + at + word.size(), end, method.cells.cells);
     OAS_REQUIRE(parsed.ec == std::errc() && parsed.ptr == end,
-                "method '{}'; a number of cells is expected at its end", text);
+                "method '{}'; expected a number of cells at its end", text);
     static_cast<void>(find_estimator(method.estimator));
     method.cells.validate();
     return method;

@@ -36,7 +36,7 @@ std::string fault_of(const std::vector<double>& lower, const std::vector<double>
 std::string fault_of(const TransitionEstimate& estimate, const std::vector<char>& flagged,
                      std::size_t num_states) {
   for (const double value : estimate.transition.values()) {
-    if (!std::isfinite(value)) return "an entry of the estimate is no number";
+    if (!std::isfinite(value)) return "an entry of the estimate is not a number";
   }
   if (estimate.lower.empty()) return {};
   std::string fault = fault_of(estimate.lower, estimate.upper, flagged, num_states);

@@ -102,8 +102,8 @@ std::string results_path(const std::string& folder) {
 
 void throw_damaged(const Database& database, const std::string& what) {
   throw_invalid_argument(fmt::format(
-      "{}: is damaged: {}; 'oas study repair {}' keeps what is whole and computes the "
-      "rest again",
+      "{}: is damaged: {}; 'oas study repair {}' keeps the undamaged part and "
+      "computes the rest again",
       database.path(), what, std::filesystem::path(database.path()).parent_path().string()));
 }
 
@@ -128,7 +128,8 @@ StoreFormat format_of(const Database& database) {
     return StoreFormat::empty;
   }
   OAS_REQUIRE(id == Cell{kApplicationId},
-              "{}: is an SQLite file, but none with results of oas; nothing was changed",
+              "{}: is an SQLite file, but not one with results of oas; nothing was "
+              "changed",
               database.path());
   const Cell format = database.value("PRAGMA user_version");
   OAS_REQUIRE(format == Cell{kFormat} || format == Cell{kFirstFormat},

@@ -72,10 +72,10 @@ void Database::fail(int code) const {
   const std::string why = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   const int primary = code & 0xff;
   if (means_damage(primary)) {
-    throw InvalidArgument(fmt::format(
-        "{}: is damaged or no results file of oas ({}); nothing was changed; 'oas study repair' "
-        "keeps what is whole of a damaged one",
-        path_, why));
+    throw InvalidArgument(
+        fmt::format("{}: is damaged or not a results file of oas ({}); nothing was changed; "
+                    "'oas study repair' keeps the undamaged part of a damaged one",
+                    path_, why));
   }
   if (primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY || primary == SQLITE_PERM) {
     throw InvalidArgument(fmt::format("{}: cannot be opened or written ({})", path_, why));
@@ -101,7 +101,7 @@ Statement::Statement(const Database& database, const std::string& sql) : databas
   const int code = sqlite3_prepare_v2(database.handle(), sql.c_str(), -1, &statement_, nullptr);
   if (code == SQLITE_ERROR) {
     // The statement is ours, so a table or column is missing: the file is not as we made it.
-    throw InvalidArgument(fmt::format("{}: is damaged or no results file of oas ({})",
+    throw InvalidArgument(fmt::format("{}: is damaged or not a results file of oas ({})",
                                       database.path(), sqlite3_errmsg(database.handle())));
   }
   if (code != SQLITE_OK) database.fail(code);

@@ -45,7 +45,7 @@ HttpReply AgentRoutes::operator()(const HttpRequest& request) const {
   if (is_call) {
     return request.method == "POST" ? call(name, request.body) : http_wrong_method(request, "POST");
   }
-  return http_error(404, fmt::format("there is no {}; see /openapi.json for what there is", path));
+  return http_error(404, fmt::format("there is no {}; /openapi.json lists what there is", path));
 }
 
 HttpReply AgentRoutes::read(std::string_view path) const {

@@ -36,12 +36,12 @@ struct BootstrapOptions {
   void visit(Fields& fields) {
     fields.choice("error_bars", error_bars,
                   {"asymptotic", "block-bootstrap", "parametric-bootstrap"},
-                  "where error bars come from");
-    fields("resamples", resamples, {20, 1'000'000}, "bootstrap: how often to estimate again");
+                  "how error bars are computed");
+    fields("resamples", resamples, {20, 1'000'000}, "number of bootstrap resamples");
     fields("seed", seed, "same seed, same bytes");
     fields.when(
         {"resamples", "seed"}, [this] { return active(); },
-        "only error bars by bootstrap look at it (--error-bars)");
+        "used only by bootstrap error bars (--error-bars)");
   }
 
   /// Throws InvalidArgument naming the field and the value.

@@ -208,9 +208,9 @@ void warn_of_more_maxima(const Pomdp& model, int climbs, TransitionEstimate& est
       [](const FlaggedRow& row) { return row.reason == kNotTold || row.reason == kMadeUp; });
   if (!open || *weakest >= kDoubtfulSensor) return;
   estimate.warnings.push_back(fmt::format(
-      "the sensor hardly tells the states apart under action '{}' (alpha = {:.2g}), so the "
-      "likelihood "
-      "may have a higher maximum than the best of {} climbs, and rows may be determined there",
+      "the sensor hardly tells the states apart under action '{}' (alpha = "
+      "{:.2g}), so the likelihood may have a higher maximum than the one found "
+      "from {} starts, and rows may be determined there",
       model.actions()[static_cast<int>(weakest - estimate.alpha.begin())], *weakest, climbs));
 }
 

@@ -386,8 +386,8 @@ void LikelihoodBody::check(const EstimateOptions& options, TransitionEstimate& e
 
 void LikelihoodBody::require_in_memory() const {
   OAS_REQUIRE(rows_.in_memory(),
-              "the rows need more than {} bytes of memory, and a bootstrap keeps them there; allow "
-              "more memory, or take asymptotic error bars",
+              "the rows need more than {} bytes of memory, and a bootstrap keeps them "
+              "there; allow more memory, or use asymptotic error bars",
               options_.memory_limit);
 }
 

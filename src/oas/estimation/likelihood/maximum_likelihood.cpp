@@ -17,9 +17,9 @@ const char* name(LikelihoodStatus status) {
     case LikelihoodStatus::converged:
       return "converged";
     case LikelihoodStatus::pass_limit:
-      return "stopped at the limit of passes";
+      return "stopped at the limit on passes";
     case LikelihoodStatus::time_limit:
-      return "stopped at the limit of time";
+      return "stopped at the limit on time";
     case LikelihoodStatus::impossible:
       return "impossible under the start model";
   }

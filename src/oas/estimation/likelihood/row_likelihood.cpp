@@ -228,14 +228,14 @@ void RowLikelihood::require_possible(const TransitionModel& transition, std::str
                    : fmt::format("observation '{}' under action '{}'",
                                  observations_[rows.observation(row)], actions_[action]);
       message =
-          fmt::format("row {}: after the rows before it, {} cannot happen {}", index, seen, why);
+          fmt::format("row {}: after the rows before it, {} is impossible {}", index, seen, why);
       return false;
     }
     belief /= probability;
     if (rows.timing() == Timing::before) step();
     return true;
   });
-  OAS_REQUIRE(!message.empty(), "the rows cannot happen {}", why);
+  OAS_REQUIRE(!message.empty(), "the rows are impossible {}", why);
   if (source_ != nullptr) source_->fail_at(index - 1, message);
   detail::throw_invalid_argument(message);
 }

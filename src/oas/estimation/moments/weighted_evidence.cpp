@@ -46,8 +46,8 @@ class WeightedBody final : public EvidenceBody {
     const bool helps = parallelism.team != nullptr && !parallelism.team->leads();
     if (helps && !source.cannot_rewind().empty()) return;  // rank 0 says so
     OAS_REQUIRE(source.cannot_rewind().empty(),
-                "{}: estimator {} reads a log twice, which a pipe does not allow. Put it into a "
-                "file, or take oas-overlap",
+                "{}: estimator {} reads a log twice, which a pipe does not allow. Put it "
+                "into a file, or use oas-overlap",
                 source.cannot_rewind(), info_.name);
     EvidenceBody::read(source, first_run, parallelism);
     source_ = &source;

@@ -304,7 +304,7 @@ void ParticlePosterior::load(const JsonView& state) {
   load_report(state.at("report"));
   next_lineage_ = count_in(state.at("next_lineage"), kMostRows);
   const JsonView lineage = state.at("lineage");
-  if (lineage.size() != lineage_.size()) lineage.fail("one entry per particle is expected");
+  if (lineage.size() != lineage_.size()) lineage.fail("expected one entry per particle");
   for (std::size_t i = 0; i < lineage_.size(); ++i) {
     lineage_[i] = count_in(lineage.at(i), next_lineage_ - 1);
   }
@@ -323,7 +323,7 @@ void ParticlePosterior::load(const JsonView& state) {
 
 void ParticlePosterior::load_rows(const JsonView& rows) {
   if (rows.size() % 2 != 0 || rows.size() > 2 * static_cast<std::size_t>(options_.window)) {
-    rows.fail("pairs of action and observation, at most as many as the window has, are expected");
+    rows.fail("expected pairs of action and observation, at most as many as the window has");
   }
   const std::vector<double> numbers = flat_array(rows, rows.size());
   rows_.clear();

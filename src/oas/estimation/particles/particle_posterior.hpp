@@ -66,10 +66,10 @@ struct ParticleOptions {
     fields("prior", prior, {kAboveZero}, "Dirichlet concentration of every entry of T");
     fields.when(
         {"kappa0", "rate"}, [this] { return move == ParticleMove::jitter; },
-        "only the move jitter looks at it");
+        "used only by the move jitter");
     fields.when(
         {"window", "sweeps"}, [this] { return move == ParticleMove::window; },
-        "only the move window looks at it");
+        "used only by the move window");
   }
 
   /// Throws InvalidArgument naming the field and the value.

@@ -17,7 +17,7 @@ int PomdpxParser::find_value(const Node& node, int slot, std::string_view value)
   const Variable& variable = variable_of(slot);
   const auto found = variable.index.find(std::string(value));
   if (found == variable.index.end()) {
-    fail(node, fmt::format("'{}' is no value of '{}'", value, name_of(slot)));
+    fail(node, fmt::format("'{}' is not a value of '{}'", value, name_of(slot)));
   }
   return found->second;
 }

@@ -19,13 +19,13 @@ XmlText::XmlText(std::string_view text, const std::string& file) : text_(text), 
   };
   const std::size_t zero = text.find('\0');
   if (zero != std::string_view::npos) {
-    fail_at(static_cast<std::ptrdiff_t>(zero), "no valid XML: a byte that is 0");
+    fail_at(static_cast<std::ptrdiff_t>(zero), "not valid XML: a byte that is 0");
   }
   const auto result =
       document_.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_fragment);
-  if (!result) fail_at(result.offset, fmt::format("no valid XML: {}", result.description()));
+  if (!result) fail_at(result.offset, fmt::format("not valid XML: {}", result.description()));
   if (const std::ptrdiff_t stray = stray_content<pugi::xml_node>(document_); stray >= 0) {
-    fail_at(stray, "no valid XML: text or an element where none belongs");
+    fail_at(stray, "not valid XML: text or an element where none belongs");
   }
 }
 

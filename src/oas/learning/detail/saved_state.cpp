@@ -62,7 +62,7 @@ std::vector<double> saved_numbers(const JsonView& view, std::size_t size, double
 std::vector<SavedRow> saved_rows(const JsonView& view, int num_actions, int num_observations) {
   const std::vector<std::int64_t> numbers =
       saved_integers(view, kMissing.value(), std::int64_t{1} << 31);
-  if (numbers.size() % 2 != 0) view.fail("an even number of entries is expected");
+  if (numbers.size() % 2 != 0) view.fail("expected an even number of entries");
   std::vector<SavedRow> rows(numbers.size() / 2);
   for (std::size_t i = 0; i < numbers.size(); i += 2) {
     if (numbers[i] < 0 || numbers[i] >= num_actions) {
@@ -84,7 +84,7 @@ Action saved_action(const JsonView& state, int num_actions) {
 Choice saved_choice(const JsonView& state, int num_actions) {
   const JsonView propensity = state.at("propensity");
   const double value = propensity.as_double();
-  if (!(value > 0.0 && value <= 1.0)) propensity.fail(fmt::format("{} is no propensity", value));
+  if (!(value > 0.0 && value <= 1.0)) propensity.fail(fmt::format("{} is not a propensity", value));
   return {saved_action(state, num_actions), value};
 }
 

@@ -31,7 +31,7 @@ namespace oas::detail {
                                                                  std::int64_t most) {
   std::vector<std::int64_t> values(num_cells, 0);
   const std::vector<std::int64_t> numbers = saved_integers(view, 0);
-  if (numbers.size() % 2 != 0) view.fail("an even number of entries is expected");
+  if (numbers.size() % 2 != 0) view.fail("expected an even number of entries");
   std::int64_t left = most;
   for (std::size_t i = 0; i < numbers.size(); i += 2) {
     if (static_cast<std::size_t>(numbers[i]) >= num_cells) view.at(i).fail("no such counter");

@@ -74,8 +74,8 @@ void LiveModel::see_observation(const JournalRow& row, SeenRow& seen) const {
     return;
   }
   throw InvalidArgument(fmt::format(
-      "observation {} cannot be: after action {} every state gives it with probability 0; "
-      "null says that nothing was seen",
+      "observation {} is impossible: after action {} every state gives it with "
+      "probability 0; send null if nothing was seen",
       finite_->observations()[row.observation], first ? "(none)" : finite_->actions()[row.action]));
 }
 
@@ -96,8 +96,8 @@ void LiveModel::see_reading(const JournalRow& row, SeenRow& seen) const {
   const bool finite = std::all_of(seen.likelihoods.begin(), seen.likelihoods.end(),
                                   [](double value) { return std::isfinite(value); });
   OAS_REQUIRE(finite && !all_zero(seen.likelihoods),
-              "reading {} cannot be: after action {} its density is 0, or infinite, in the states; "
-              "null says that nothing was read",
+              "reading {} is impossible: after action {} its density is 0, or infinite, "
+              "in the states; send null if nothing was read",
               fmt::join(row.reading, ", "), first ? "(none)" : finite_->actions()[row.action]);
   make_largest_one(seen.likelihoods);
   if (missing == 0) seen.observation = cells_->cell(row.reading);
@@ -108,11 +108,12 @@ void LiveModel::see_likelihoods(const JournalRow& row, SeenRow& seen) const {
               "{} likelihoods for {} states", row.likelihoods.size(), finite_->num_states());
   for (std::size_t s = 0; s < row.likelihoods.size(); ++s) {
     OAS_REQUIRE(std::isfinite(row.likelihoods[s]) && row.likelihoods[s] >= 0.0,
-                "likelihood[{}] is {}; a number that is not negative is expected", s,
+                "likelihood[{}] is {}; it must be a number that is not negative", s,
                 row.likelihoods[s]);
   }
   OAS_REQUIRE(!all_zero(row.likelihoods),
-              "likelihoods are all 0: no state can give what was seen; null says that nothing was");
+              "likelihoods are all 0: no state can give what was seen; send null if "
+              "nothing was seen");
   seen.likelihoods = row.likelihoods;
   make_largest_one(seen.likelihoods);
 }

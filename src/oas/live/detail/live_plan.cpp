@@ -81,7 +81,7 @@ LivePlan LivePlan::parse(std::string_view bytes, int num_states, int num_actions
   plan.failure = in.get_text();
   OAS_REQUIRE((plan.standard_error.empty() || plan.standard_error.size() == entries) &&
                   plan.counts.size() == entries && in.at_end(),
-              "saved bytes are no plan of {} states and {} actions", num_states, num_actions);
+              "saved bytes are not a plan of {} states and {} actions", num_states, num_actions);
   return plan;
 }
 

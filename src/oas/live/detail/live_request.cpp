@@ -73,7 +73,7 @@ std::string unit_of(const JsonView& view) {
 std::int64_t step_of(const JsonView& view) {
   constexpr long kMostSteps = 1L << 50;
   const long step = view.as_integer();
-  if (step < -1 || step > kMostSteps) view.fail("this is no step");
+  if (step < -1 || step > kMostSteps) view.fail("this is not a step");
   return step;
 }
 
@@ -101,7 +101,7 @@ constexpr std::size_t kMostNumbers = 65'536;
 
 void check_count(const JsonView& view) {
   if (!view.is_array() || view.size() == 0 || view.size() > kMostNumbers) {
-    view.fail(fmt::format("an array of 1 to {} numbers is expected", kMostNumbers));
+    view.fail(fmt::format("expected an array of 1 to {} numbers", kMostNumbers));
   }
 }
 
@@ -130,8 +130,8 @@ void read_seen(const JsonView& view, const Pomdp& model, JournalRow& row) {
                     static_cast<int>(view.has("likelihood"));
   if (given != 1) {
     view.fail(
-        fmt::format("exactly one of \"observation\" (null: missing), \"reading\" and "
-                    "\"likelihood\" is expected; there {}",
+        fmt::format("expected exactly one of \"observation\" (null: missing), \"reading\" and "
+                    "\"likelihood\"; there {}",
                     given == 0 ? "is none" : fmt::format("are {}", given)));
   }
   if (view.has("reading")) row.reading = reading_of(view.at("reading"));
@@ -201,7 +201,7 @@ LiveRequest parse_live_request(std::string_view call, std::string_view body, con
   const nlohmann::ordered_json document = parse_json(body.empty() ? "{}" : body, "request");
   const JsonView view(document, "request");
   LiveRequest request;
-  if (!document.is_object()) view.fail("an object is expected");
+  if (!document.is_object()) view.fail("expected an object");
   request.call = call.empty() ? view.at("call").as_string() : std::string(call);
   if (!call.empty() && view.has("call") && view.at("call").as_string() != call) {
     view.at("call").fail(fmt::format("the call is {}", call));

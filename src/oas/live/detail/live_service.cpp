@@ -180,7 +180,7 @@ void LiveService::out_of_order(const LiveUnit& unit, const LiveRequest& request)
   std::string expected = fmt::format("act of step {}", unit.step);
   if (unit.acted || unit.step < 0) expected = fmt::format("observe or step of step {}", unit.step);
   if (unit.ended) expected = "act of step 0, which begins another run";
-  throw Refusal{kConflict, fmt::format("unit '{}': {} of step {} is not in order; expected is {}",
+  throw Refusal{kConflict, fmt::format("unit '{}': {} of step {} is out of order; expected {}",
                                        unit.name, request.call, *request.step, expected)};
 }
 
@@ -262,9 +262,9 @@ Json LiveService::end(const LiveRequest& request) {
                                          *request.run)};
   }
   if (*request.step != unit.step) {
-    throw Refusal{kConflict, fmt::format("unit '{}': end of step {} is not in order; expected is "
-                                         "end of step {}",
-                                         unit.name, *request.step, unit.step)};
+    throw Refusal{kConflict,
+                  fmt::format("unit '{}': end of step {} is out of order; expected end of step {}",
+                              unit.name, *request.step, unit.step)};
   }
   if (!unit.ended) {
     JournalRecord record;

@@ -94,8 +94,8 @@ std::int32_t LabelColumn::index_of(std::string_view text, bool is_index) const {
     return static_cast<std::int32_t>(value);
   }
   OAS_REQUIRE(!names_->list.empty(),
-              "{} {} is no index from 0 to {}, and the model has no {} names", kind_, shown(text),
-              size_ - 1, kind_);
+              "{} {} is not an index from 0 to {}, and the model has no {} names", kind_,
+              shown(text), size_ - 1, kind_);
   const auto found = names_->index.find(text);
   OAS_REQUIRE(found != names_->index.end(), "unknown {} {}; known are {}{}{}", kind_, shown(text),
               known_names(),
@@ -173,8 +173,8 @@ void NumberColumn::remember(std::string_view text, double value) {
 
 void RunColumn::start(std::string_view text) {
   OAS_REQUIRE(!text.empty(),
-              "the run is empty; every row needs the name of its unit, or no row has one: "
-              "--columns run= leaves the column out");
+              "the run is empty; either every row has the name of its unit, or none has "
+              "(--columns run= leaves the column out)");
   check_name_size(text, "run");
   if (together_ && !names_.add(text)) {
     throw RunComesBack(

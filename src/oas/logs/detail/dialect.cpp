@@ -23,7 +23,7 @@ char separator_of(std::string_view text) {
   if (text == "tab" || text == "\\t") return '\t';
   OAS_REQUIRE(text.size() == 1 && std::strchr("\"\r\n#", text.front()) == nullptr &&
                   std::isalnum(static_cast<unsigned char>(text.front())) == 0,
-              "separator: {} is none of ',', ';', tab or another single sign", shown(text));
+              "separator: {} is not one of ',', ';', tab or another single sign", shown(text));
   return text.front();
 }
 

@@ -51,16 +51,17 @@ void check_is_header(const std::vector<std::string>& cells) {
     return find_column(cell) != kLogColumnNames.end() || is_component(cell) || is_likelihood(cell);
   });
   OAS_REQUIRE(known,
-              "none of the columns is known: expected is a row of names separated by commas "
-              "(action and observation, optional run, propensity, reward, state, time), found {}. "
-              "Say with --columns which column holds what",
+              "none of the columns is known: the first row must hold names separated by "
+              "commas (action and observation, optional run, propensity, reward, state, "
+              "time), found {}. Say with --columns which column holds what",
               shown(fmt::format("{}", fmt::join(cells, ","))));
 }
 
 // A model, an estimate or a plan in the place of a log.
 void check_is_no_document(const std::vector<std::string>& cells) {
   OAS_REQUIRE(!cells.front().starts_with('{'),
-              "a log is expected, and this is a JSON document, as models, estimates and plans are");
+              "expected a log, but this is a JSON document, as models, estimates and "
+              "plans are");
 }
 
 // "3" of "likelihood_3" as 2; -1 when it is no number from 1 to `size`.
@@ -77,8 +78,8 @@ HeaderColumn continuous_column(const std::string& cell, const ContinuousColumns&
   if (is_likelihood(cell)) {
     int state = number_behind(cell, kLikelihood, continuous.states->size());
     if (state < 0) state = continuous.states->find(cell.substr(kLikelihood.size())).value_or(-1);
-    OAS_REQUIRE(state >= 0, "column {} is of no state; {}1 to {}{} are expected, or names",
-                shown(cell), kLikelihood, kLikelihood, continuous.states->size());
+    OAS_REQUIRE(state >= 0, "column {} is of no state; expected {}1 to {}{}, or names", shown(cell),
+                kLikelihood, kLikelihood, continuous.states->size());
     return {LogColumn::likelihood, state};
   }
   OAS_REQUIRE(continuous.dimension > 0,
@@ -182,7 +183,7 @@ std::vector<HeaderColumn> place_named(const std::vector<std::string>& cells,
       OAS_REQUIRE(found != cells.end(), "there is no column {} for {}; the columns are {}",
                   shown(name), part, fmt::join(cells, ", "));
       OAS_REQUIRE(std::find(found + 1, cells.end(), name) == cells.end(),
-                  "column {} for {} is there twice; the columns are {}", shown(name), part,
+                  "column {} for {} occurs twice; the columns are {}", shown(name), part,
                   fmt::join(cells, ", "));
       HeaderColumn& column = columns[static_cast<std::size_t>(found - cells.begin())];
       OAS_REQUIRE(column.column == LogColumn::ignored,
@@ -215,7 +216,7 @@ std::optional<RowComment> parse_comment(std::string_view line) {
   RowComment comment;
   comment.timing = setting == "timing=before" ? Timing::before : Timing::after;
   OAS_REQUIRE(comment.timing == Timing::before || setting == "timing=after",
-              "timing=before or timing=after is expected after {}{}, found {}", kFamily, kVersion,
+              "expected timing=before or timing=after after {}{}, found {}", kFamily, kVersion,
               shown(setting));
   std::string_view rest = next_word(line);
   if (rest.starts_with(kRows)) {

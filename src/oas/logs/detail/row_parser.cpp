@@ -121,7 +121,7 @@ bool RowParser::read_header_line() {
     check_comment(text, expected_.timing, expected_.rows);
     return false;
   }
-  OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row is expected");
+  OAS_REQUIRE(!text.empty() && text != "\r", "a blank line where the header row was expected");
   const std::optional<ContinuousColumns> continuous = cells_.continuous_columns();
   cells_.begin_file(name_, parse_header(start, continuous ? &*continuous : nullptr, expected_.names,
                                         expected_.needs_action));

@@ -68,7 +68,7 @@ void TimeSteps::add(const std::string& unit, double before, double after,
                     const TimeColumn& column) {
   check_unit(column);
   const std::string of_unit = unit.empty() ? "" : fmt::format(" of unit {}", shown(unit));
-  OAS_REQUIRE(after != before, "time {}{} is there twice", column.text(after), of_unit);
+  OAS_REQUIRE(after != before, "time {}{} occurs twice", column.text(after), of_unit);
   OAS_REQUIRE(after > before, "time {}{} is earlier than the one of the row before it, {}",
               column.text(after), of_unit, column.text(before));
   const double difference = after - before;
@@ -83,19 +83,19 @@ void TimeSteps::add(const std::string& unit, double before, double after,
   }
   const std::optional<double> steps = multiple(difference);
   OAS_REQUIRE(steps.has_value(),
-              "{} lie between {} and {}{}, which is no multiple of the step of {}",
+              "{} lie between {} and {}{}, which is not a multiple of the step of {}",
               shown_length(difference, column), column.text(before), column.text(after), of_unit,
               shown_length(step_, column));
   fewest_steps_ = num_differences_++ == 0 ? *steps : std::min(fewest_steps_, *steps);
   if (*steps < 1.5) return;
   OAS_REQUIRE(gaps_ != Gaps::Kind::error,
-              "a gap of {}{}: no rows between {} and {}. What was done there is known to "
-              "you only: --gaps action=NAME, repeat or new-run",
+              "a gap of {}{}: there are no rows between {} and {}. Only you know what "
+              "was done there; say it with --gaps action=NAME, repeat or new-run",
               *steps < 2.5 ? "1 step" : fmt::format("{:.0f} steps", *steps - 1.0), of_unit,
               column.text(before), column.text(after));
   OAS_REQUIRE(gaps_ == Gaps::Kind::new_run || *steps - 1.0 <= kMostInserted,
-              "a gap of {:.0f} steps{} between {} and {}: more than {:.0f} rows are not put in; "
-              "take a longer --step, or --gaps new-run",
+              "a gap of {:.0f} steps{} between {} and {}: more than {:.0f} rows are not "
+              "put in; use a longer --step, or --gaps new-run",
               *steps - 1.0, of_unit, column.text(before), column.text(after), kMostInserted);
 }
 

@@ -32,10 +32,11 @@ void UnitNames::name(LogBlock& block) {
     name = name_of(name);
     const bool goes_on = !block.first_steps.empty() && block.first_steps[run] > 0;
     if (goes_on || names_.add(name)) continue;
-    throw ParseError(file_, 0, 0,
-                     fmt::format("run '{}' was in a file before; only with columns for the run and "
-                                 "the time could one tell how it goes on",
-                                 name));
+    throw ParseError(
+        file_, 0, 0,
+        fmt::format("run '{}' was in an earlier file, too; without columns for the run and "
+                    "the time it is unknown how it goes on",
+                    name));
   }
 }
 

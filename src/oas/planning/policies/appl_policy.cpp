@@ -20,13 +20,13 @@ class ApplReader {
   AlphaPolicy read() {
     const std::size_t zero = text_.find('\0');
     if (zero != std::string_view::npos) {
-      fail(static_cast<std::ptrdiff_t>(zero), "no valid XML: a byte that is 0");
+      fail(static_cast<std::ptrdiff_t>(zero), "not valid XML: a byte that is 0");
     }
     const auto result = document_.load_buffer(text_.data(), text_.size(),
                                               pugi::parse_default | pugi::parse_fragment);
-    if (!result) fail(result.offset, fmt::format("no valid XML: {}", result.description()));
+    if (!result) fail(result.offset, fmt::format("not valid XML: {}", result.description()));
     if (const std::ptrdiff_t stray = stray_content<pugi::xml_node>(document_); stray >= 0) {
-      fail(stray, "no valid XML: text or an element where none belongs");
+      fail(stray, "not valid XML: text or an element where none belongs");
     }
     const pugi::xml_node root = document_.document_element();
     if (std::string_view(root.name()) != "Policy") {
@@ -71,9 +71,8 @@ class ApplReader {
     if (attribute && !detail::read_integer(attribute.value(), value)) value = least - 1;
     if (value < least) {
       fail(node, attribute
-                     ? fmt::format("{}=\"{}\" in <{}> where a number of at least {} is "
-                                   "expected",
-                                   name, detail::cut_word(attribute.value()), node.name(), least)
+                     ? fmt::format("{}=\"{}\" in <{}>; it must be a number of at least {}", name,
+                                   detail::cut_word(attribute.value()), node.name(), least)
                      : fmt::format("no {} in <{}>", name, node.name()));
     }
     return value;

@@ -43,7 +43,7 @@ Condition parse_condition(std::string_view text, const Pomdp& model) {
   const auto above = text.find('>');
   const auto then = text.find('=', above == std::string_view::npos ? 0 : above);
   OAS_REQUIRE(above != std::string_view::npos && then != std::string_view::npos,
-              "'{}' is no condition; one is STATE>PROBABILITY=ACTION", text);
+              "'{}' is not a condition; one is STATE>PROBABILITY=ACTION", text);
   Condition condition;
   for (const std::string_view name : split(text.substr(0, above), '+')) {
     condition.states.push_back(element_named(name, model.states(), "state"));
@@ -53,7 +53,7 @@ Condition parse_condition(std::string_view text, const Pomdp& model) {
       std::from_chars(number.data(), number.data() + number.size(), condition.limit);
   OAS_REQUIRE(error == std::errc() && stop == number.data() + number.size() &&
                   condition.limit >= 0.0 && condition.limit <= 1.0,
-              "'{}' is no probability between 0 and 1", number);
+              "'{}' is not a probability between 0 and 1", number);
   condition.action = element_named(trimmed(text.substr(then + 1)), model.actions(), "action");
   return condition;
 }
@@ -128,7 +128,7 @@ AskedPolicy parse_policy_text(const std::string& text, const Pomdp& model) {
   if (text == kUniform) return {text, uniform_controller(model), false, ""};
   const auto colon = text.find(':');
   OAS_REQUIRE(colon != std::string::npos,
-              "policy '{}': expected are uniform, constant:ACTION, schedule:ACTION,…, "
+              "policy '{}': expected uniform, constant:ACTION, schedule:ACTION,…, "
               "threshold:STATE>PROBABILITY=ACTION,…,else=ACTION, log:FILE or a file",
               text);
   const std::string_view kind = std::string_view(text).substr(0, colon);

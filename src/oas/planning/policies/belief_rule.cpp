@@ -111,7 +111,7 @@ BeliefNodes nodes_of(const BeliefRule& rule, std::span<const std::vector<double>
       return nodes;
     }
   }
-  throw InvalidArgument("a belief is no point of the simplex");  // 2.1 holds all of it
+  throw InvalidArgument("a belief is not a point of the simplex");  // 2.1 holds all of it
 }
 
 BeliefNodes nodes_from_start(const BeliefRule& rule, int max_nodes) {

@@ -58,7 +58,7 @@ class GraphReader {
     }
     const auto count = static_cast<int>(read_.next.size() - before);
     if (before == 0) read_.num_observations = count;
-    if (count == 0) fail("a node without next nodes; one for each observation is expected");
+    if (count == 0) fail("a node without next nodes; expected one for each observation");
     if (count != read_.num_observations) {
       fail(fmt::format("{} next nodes where the first line has {}", count, read_.num_observations));
     }

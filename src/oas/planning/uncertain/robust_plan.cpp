@@ -81,7 +81,7 @@ RobustPlan robust_plan(const ConfidenceSet& set, const PlanOptions& options,
                        Parallelism parallelism) {
   set.validate();
   options.validate(set.center);
-  OAS_REQUIRE(!(options.iota > 0.0), "iota is {}: a policy graph, which promises, has no floor",
+  OAS_REQUIRE(!(options.iota > 0.0), "iota is {}: a policy graph with a promise has no floor",
               options.iota);
   options.require_average("a promise is about the average reward");
   return PromiseSearch(set, options, parallelism).run();
