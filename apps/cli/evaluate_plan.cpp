@@ -57,6 +57,11 @@ void warn_of_simulation(const GainInterval& simulated, const Common& common) {
          "the simulation ended before the long run began: actions were still taken that lead, "
          "sooner or later, to states that are never left");
   }
+  if (simulated.unseen) {
+    warn(common,
+         "no simulated run ended in some of the states that are never left, so the interval allows "
+         "for all rewards there");
+  }
   // Below that the spread is rounding.
   const bool spread = simulated.half_width > 1e-12 * std::max(1.0, std::abs(simulated.mean));
   if (spread && simulated.by_replication) {

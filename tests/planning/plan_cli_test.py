@@ -32,6 +32,18 @@ class Story(CliCase):
                       "-o", f"{threads}.json")
         self.assertEqual(self.read("1.json"), self.read("2.json"))
 
+    def test_states_that_no_run_came_to(self):
+        both = [[[1.0, 0.0], [0.0, 1.0]]]
+        self.write("two.json", json.dumps({
+            "format": "oas-model/1", "timing": "before", "states": ["good", "bad"],
+            "actions": ["wait"], "observations": ["up", "down"], "start": [0.97, 0.03],
+            "transition": both, "observation": both, "reward": [[1.0, 0.0]]}))
+        plan = self.good_json("plan", "two.json", "--steps", 6400, "-o", "plan.json")
+        self.assertLessEqual(plan["gain_lower"], 0.97 + 1e-9)
+        self.assertIn("no simulated run ended", plan["message"])
+        done = self.oas("evaluate", "two.json", "plan.json", "--steps", 6400)
+        self.assertIn("no simulated run ended", done.stderr)
+
     def test_optimism(self):
         plain = self.good_json("plan", "pest-control", "--steps", 6400)
         bold = self.good_json("plan", "pest-control", "--radius", 0.05, "--steps", 6400,

@@ -167,8 +167,7 @@ class LimitSearch {
     limited.most = limit_.most;
     limited.multiplier = found.multiplier;
     limited.frequency = frequency.mean;
-    limited.frequency_upper =
-        std::clamp(2.0 * frequency.mean - frequency.lower_limit, frequency.mean, 1.0);
+    limited.frequency_upper = std::clamp(frequency.upper_limit, frequency.mean, 1.0);
     limited.gain_upper = bound_;
     limited.gain_lower = std::min(std::max(gain.lower_limit, rewards_.minCoeff()), bound_);
     plan.limited = std::move(limited);

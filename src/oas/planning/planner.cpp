@@ -23,7 +23,8 @@ constexpr double kLargestReward = 1e100;  // sums and squares of more would not 
 // A plan of this planner, with a certificate.
 Plan made(const PlannerInfo& planner, const Pomdp& model, PlanOptions options,
           Parallelism parallelism) {
-  if (options.gap) options.simulation = detail::attempt(options.simulation, 1);  // more may follow
+  // More policies and longer simulations may follow.
+  if (options.gap) options.simulation = detail::attempt(detail::attempt(options.simulation, 1), 1);
   Plan plan = planner.make(model, options, parallelism);
   if (plan.certificate.steps == 0) certify(plan, options.simulation, parallelism);
   return plan;
@@ -45,13 +46,17 @@ void keep_better(Plan& plan, const Plan& other) {
 }
 
 // Refines `plan` (already certified) until the gap is closed or nothing may grow any more. Neither
-// bound ever gets worse.
+// bound ever gets worse. What comes next, a longer simulation or another policy, depends on the
+// last certificate, and all simulations have the same luck: so it is the pair of policy and length
+// that has a share of the level, whether it is tried or not.
 void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& options,
                Parallelism parallelism) {
   SimulationOptions simulation = options.simulation;
   const double gap = *options.gap;
   Plan last = plan;
-  for (int number = 2; plan.gain_upper - plan.gain_lower > gap; ++number) {
+  int policy = 1;
+  int length = 1;
+  while (plan.gain_upper - plan.gain_lower > gap) {
     if (plan.status == SolveStatus::stalled) {
       plan.message +=
           fmt::format("; the gap is {:.3g}, not {:.3g}, and no finer grid will close it",
@@ -62,10 +67,13 @@ void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& option
     const bool more_steps = 2 * simulation.steps <= options.max_steps;
     if (noise > 0.25 * gap && more_steps) {
       simulation.steps *= 2;
+      ++length;
     } else if (std::optional<Plan> better = planner.refine(last, options, parallelism)) {
       last = std::move(*better);
+      ++policy;
     } else if (more_steps && noise > 0.05 * (plan.gain_upper - plan.gain_lower)) {
       simulation.steps *= 2;
+      ++length;
     } else {
       plan.message += fmt::format("; the gap is {:.3g}, not {:.3g}: the budget of {} is spent",
                                   plan.gain_upper - plan.gain_lower, gap,
@@ -73,7 +81,7 @@ void close_gap(const PlannerInfo& planner, Plan& plan, const PlanOptions& option
                                               more_steps ? "" : " and steps"));
       return;
     }
-    detail::certify_attempt(last, simulation, number, parallelism);
+    detail::certify_attempt(last, detail::attempt(simulation, length), policy, parallelism);
     keep_better(plan, last);
   }
   plan.message += fmt::format("; the gap of {:.3g} is reached", gap);
@@ -178,6 +186,10 @@ void certify(Plan& plan, const SimulationOptions& options, Parallelism paralleli
     plan.message +=
         "; at the end of the simulation the plan still took actions that lead, sooner or later, to "
         "states that are never left: the lower limit is the least that is earned there";
+  } else if (interval.unseen) {
+    plan.message +=
+        "; no simulated run ended in some of the states that are never left: in the lower limit "
+        "they count with the least that is earned there";
   }
 }
 

@@ -43,7 +43,7 @@ struct ChainEvaluation {
 /// the border of two action regions (docs/reference/planning.md); compare two resolutions. Solved
 /// by damped value iteration for the fixed policy, G·A·S unknowns, O(G A O S²) a sweep, and where
 /// that does not settle soon, as with classes left once in a million steps, by linear systems for
-/// the long run of what the start leads to (up to kMaxGraphPairs unknowns). Work is bounded: where
+/// the long run of what the start leads to (up to 3,000 unknowns). Work is bounded: where
 /// it is spent, status sweep_limit, the gain is within smallest and largest. Throws InvalidArgument
 /// when sizes differ, when a model lacks a transition model, or when the grid does not fit.
 [[nodiscard]] ChainEvaluation evaluate_on_chain(const Pomdp& truth, const Plan& plan,
@@ -87,6 +87,7 @@ struct GainInterval {
   double standard_error = 0.0;
   double half_width = 0.0;   ///< of the two-sided interval at `level`
   double lower_limit = 0.0;  ///< one-sided at `level`
+  double upper_limit = 0.0;  ///< likewise
   double level = 0.0;
   int num_batches = 0;           ///< or replications, behind the limits
   bool by_replication = false;   ///< batches depend on each other: the replications decide
@@ -95,8 +96,13 @@ struct GainInterval {
   std::uint64_t seed = 0;
   /// At the end of the simulation actions were still taken that may leave a class of states for
   /// ever, as a machine that has not failed yet: the mean is not that of the long run, and
-  /// lower_limit is at most the least reward of the classes that are never left.
+  /// lower_limit is at most the least reward of the classes that are never left, and upper_limit at
+  /// least the largest.
   bool transient = false;
+  /// The start may lead to several classes of states that are never left, and no run ended in some
+  /// of these: the rewards there are in the limits. Where there are several at all, each has limits
+  /// of its own, and the start says what they weigh.
+  bool unseen = false;
 
   [[nodiscard]] std::string brief() const;
 };

@@ -108,8 +108,9 @@ void set_limits(std::span<const double> values, GainInterval& interval) {
   const int degrees = interval.num_batches - 1;
   interval.half_width =
       student_quantile(0.5 + 0.5 * interval.level, degrees) * interval.standard_error;
-  interval.lower_limit =
-      interval.mean - student_quantile(interval.level, degrees) * interval.standard_error;
+  const double one_sided = student_quantile(interval.level, degrees) * interval.standard_error;
+  interval.lower_limit = interval.mean - one_sided;
+  interval.upper_limit = interval.mean + one_sided;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oas/core/interruption.hpp"
+#include "oas/planning/evaluation/detail/final_classes.hpp"
 #include "oas/planning/evaluation/detail/transient_steps.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/simulation/run.hpp"
@@ -25,8 +26,11 @@ template <class Make, class Seen>
   const auto replications = static_cast<std::size_t>(options.replications);
   const std::uint64_t length = options.steps / (batches * replications);
   std::vector<double> means(batches * replications, 0.0);
-  const TransientSteps transient(truth);
+  const CommunicationReport report = analyse_communication(truth.transition(), truth.start());
+  const TransientSteps transient(truth, report);
+  const FinalClasses classes(truth, report);
   std::vector<char> leaves(replications, 0);  // in the last batch
+  std::vector<int> ended(replications, 0);    // in this class
   parallel_for(replications, parallelism, [&](std::size_t r) {
     const auto replication = static_cast<std::uint32_t>(r);
     Environment environment(truth, Rng({options.seed, replication, Role::environment}));
@@ -37,6 +41,7 @@ template <class Make, class Seen>
       const auto watch = [&](const Choice& choice, const Environment::Outcome& outcome) {
         sum += agent.worth(choice, outcome);
         if (transient(choice.action, outcome.state)) leaves[r] = 1;
+        ended[r] = report.class_of[static_cast<std::size_t>(outcome.state)];
         if (counts) seen(r, outcome);
       };
       for (std::uint64_t left = steps; left > 0;) {
@@ -55,11 +60,15 @@ template <class Make, class Seen>
   });
   GainInterval interval =
       batch_means_interval(means, options.batches_per_replication, options.level);
+  if (classes.several()) {
+    classes.set_limits(ended, means, options.batches_per_replication, interval);
+  }
   interval.steps = length * batches * replications;
   interval.seed = options.seed;
   if (std::find(leaves.begin(), leaves.end(), 1) != leaves.end()) {
     interval.transient = true;
     interval.lower_limit = std::min(interval.lower_limit, transient.least_reward_in_the_end());
+    interval.upper_limit = std::max(interval.upper_limit, transient.most_reward_in_the_end());
   }
   return interval;
 }

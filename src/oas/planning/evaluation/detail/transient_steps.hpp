@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "oas/model/pomdp.hpp"
+#include "oas/theory/communication.hpp"
 
 namespace oas::detail {
 
@@ -10,7 +11,8 @@ namespace oas::detail {
 /// it may leave the class. However rarely it does, it will, and there is no way back.
 class TransientSteps {
  public:
-  explicit TransientSteps(const Pomdp& model);
+  /// `report` is that of the model.
+  TransientSteps(const Pomdp& model, const CommunicationReport& report);
 
   [[nodiscard]] bool operator()(Action action, State state) const {
     return !leaves_.empty() && leaves_[static_cast<std::size_t>(action.value()) * num_states_ +
@@ -18,11 +20,13 @@ class TransientSteps {
   }
   /// The least expected reward of a step in the classes that are never left.
   [[nodiscard]] double least_reward_in_the_end() const { return least_; }
+  [[nodiscard]] double most_reward_in_the_end() const { return most_; }
 
  private:
   std::size_t num_states_;
   std::vector<char> leaves_;  // [a][s]; empty: all states are in closed classes
   double least_ = 0.0;
+  double most_ = 0.0;
 };
 
 }  // namespace oas::detail
