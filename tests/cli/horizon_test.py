@@ -133,7 +133,7 @@ class Horizon(CliCase):
         self.assertEqual(found["posterior"]["mean"], drawn["mean"])
         self.assertIn("in all on average", self.good("plan", "learned.json", "--horizon", 6))
         for option in (("--cautious", 0.1), ("--robust",), ("--radius", 0.1)):
-            self.bad("plan", "learned.json", "--horizon", 6, *option, says=["no horizon"])
+            self.bad("plan", "learned.json", "--horizon", 6, *option, says=["a horizon or a limit"])
 
     def test_what_does_not_go_with_it(self):
         for text in ("0", "-1", "1.5", "nan", "1000000000", "10001", ""):

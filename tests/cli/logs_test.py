@@ -143,7 +143,7 @@ class Fleets(CliCase):
 
     def test_options_are_named_as_typed(self):
         read = ("estimate", "m.json", "fleet.csv", *self.COLUMNS)
-        self.bad(*read, "--gaps", "skip", says=["oas: --gaps: 'skip' is none of"])
+        self.bad(*read, "--gaps", "skip", says=["oas: --gaps: 'skip' is not one of"])
         self.bad(*read, "--step", "1w", says=["oas: --step: '1w'"])
         self.bad("estimate", "m.json", "fleet.csv", "--columns", "action=cmd,observation=vib",
                  "--step", "1h", says=["fleet.csv:1: --step: the log has no column 'time'"])
@@ -183,7 +183,7 @@ class Fleets(CliCase):
         self.bad("estimate", "m.json", "3.csv", "1.csv", *read, says=["1.csv:2:1:"])
         self.bad("filter", "m.json", "1.csv", "2.csv", "-o", "b.csv", "--columns",
                  "action=cmd,observation=vib,run=pump",
-                 says=["2.csv: run 'A 1' was in a file before"])
+                 says=["2.csv: run 'A 1' was in an earlier file, too"])
 
     def test_filter_keeps_names_and_steps(self):
         self.good("filter", "m.json", "fleet.csv", *self.COLUMNS, "--step", "1h", "--gaps",

@@ -96,7 +96,7 @@ class OwnFiles(ShardsCase):
         for name in ("a.csv", "b.csv"):
             self.write(name, "run,action,observation\nx,0,0\n")
         self.bad("forecast", MODEL, "a.csv", "b.csv", "--actions", 0,
-                 says=["b.csv: run 'x' was in a file before", "time"])
+                 says=["b.csv: run 'x' was in an earlier file, too", "time"])
 
     def test_the_first_fault_is_named_with_its_file(self):
         self.write("a.csv", "action,observation\n0,0\n")

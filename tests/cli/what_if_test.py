@@ -142,7 +142,8 @@ class WhatIf(CliCase):
                 (("--robust", "--cautious", 0.1), "cannot be combined with --cautious or --all"),
                 (("--robust", "--radius", 0.1, "-o", "x.json"), "written as .pg"),
                 (("--robust", "--radius", 0.1, "--iota", 0.1), "has no floor"),
-                (("--robust", "--radius", 0.1, "--discount", 0.9), "no discount"),
+                (("--robust", "--radius", 0.1, "--discount", 0.9),
+                 "cannot be combined with a discount"),
                 (("--discount", 1), "--discount"), (("--discount", 0.9, "--gap", 0.1), "discount"),
                 (("--limit", "failed"), "STATE=SHARE"), (("--limit", "broken=0.1"), "broken"),
                 (("--all", "--discount", 0.9), "--all"), (("--confidence", 0), "--confidence")):

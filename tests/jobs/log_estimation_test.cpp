@@ -217,7 +217,8 @@ TEST_F(LogEstimation, SettingsThatNeedOthersAreRefusedWithoutThem) {
     return "";
   };
   const Setting parametric = {"--error-bars", "parametric-bootstrap"};
-  EXPECT_THAT(said("oas", {{"--seed", "1"}}), HasSubstr("--seed: only error bars by bootstrap"));
+  EXPECT_THAT(said("oas", {{"--seed", "1"}}),
+              HasSubstr("--seed: used only by bootstrap error bars"));
   EXPECT_EQ(said("oas", {{"--seed", "1"}, parametric}), "");
   EXPECT_THAT(said("oas", {{"--memory", "256"}}), HasSubstr("--memory: moments keep no rows"));
   EXPECT_EQ(said("oas", {{"--memory", "256"}, parametric}), "");

@@ -83,8 +83,8 @@ TEST(LogDialect, BadOptionsAreNamed) {
   const auto fault = [](const LogOptions& options) {
     return error_of("action,observation\ngo,red\n", name_model(), options);
   };
-  EXPECT_THAT(fault({.separator = "ab"}), HasSubstr("separator: 'ab' is none of"));
-  EXPECT_THAT(fault({.separator = "\""}), HasSubstr("separator: '\"' is none of"));
+  EXPECT_THAT(fault({.separator = "ab"}), HasSubstr("separator: 'ab' is not one of"));
+  EXPECT_THAT(fault({.separator = "\""}), HasSubstr("separator: '\"' is not one of"));
   EXPECT_THAT(fault({.missing = "NA,,x"}), HasSubstr("missing: 'NA,,x' names an empty text"));
 }
 

@@ -219,7 +219,7 @@ TEST_F(FilesInARow, AUnitThatComesAgainIsNoLongerOneThatAnybodyKnows) {
   write("a.csv", "run,action,observation\nx,0,1\ny,0,1\n");
   write("b.csv", "run,action,observation\nz,0,1\nx,0,1\n");
   EXPECT_THAT([&] { static_cast<void>(read()); },
-              ThrowsMessage<ParseError>(HasSubstr("b.csv: run 'x' was in a file before")));
+              ThrowsMessage<ParseError>(HasSubstr("b.csv: run 'x' was in an earlier file, too")));
 }
 
 TEST_F(FilesInARow, HaveTheColumnsOfTheFirst) {

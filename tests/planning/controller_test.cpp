@@ -193,7 +193,7 @@ TEST(PolicyText, WhatIsWrongIsNamed) {
            {"threshold:" + state + ">0.5=" + action, "else=ACTION"},
            {"threshold:else=" + action, "no condition"},
            {"threshold:" + state + ">2=" + action + ",else=" + action, "between 0 and 1"},
-           {"threshold:" + state + "=" + action + ",else=" + action, "no condition"},
+           {"threshold:" + state + "=" + action + ",else=" + action, "not a condition"},
            {"threshold:moon>0.5=" + action + ",else=" + action, "no state 'moon'"},
            {"sometimes:" + action, "no policy of kind sometimes"},
            {"sometimes", "expected uniform"}}) {

@@ -363,7 +363,7 @@ TEST(Horizon, WhatDoesNotGoWithItIsRefusedByName) {
       {{{"horizon", "3"}, {"steps", "1000"}}, "steps: a plan for a horizon has neither"},
       {{{"horizon", "3"}, {"seed", "2"}}, "seed: a plan for a horizon has neither"},
       {{{"work", "2"}}, "work: used only by --horizon, by --gap and by plans for many states"},
-      {{{"horizon", "3"}, {"work", "0"}}, "work is '0'; a number above 0"}};
+      {{{"horizon", "3"}, {"work", "0"}}, "work is '0'; it must be a number above 0"}};
   for (const auto& [settings, says] : cases) {
     try {
       static_cast<void>(make_plan(model, plan_options(model, settings)));

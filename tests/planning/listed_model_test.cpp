@@ -118,7 +118,8 @@ TEST(ListedModel, FaultsInJsonAreNamed) {
   EXPECT_THAT(read("[]"), says("$.transition_list: 0 entries where 1 are needed"));
   EXPECT_THAT(read("[[[1, 1]]]"), says("$.transition_list[0]: 1 entries where 2 are needed"));
   EXPECT_THAT(read("[[[1, 1], [0]]]"), says("$.transition_list[0][1]: 1 numbers"));
-  EXPECT_THAT(read("[[[1, 1], [2, 1]]]"), says("$.transition_list[0][1][0]: an index from 0 to 1"));
+  EXPECT_THAT(read("[[[1, 1], [2, 1]]]"),
+              says("$.transition_list[0][1][0]: expected an index from 0 to 1"));
   EXPECT_THAT(read("[[[1, 1], [0.5, 1]]]"), says("$.transition_list[0][1][0]"));
   EXPECT_THAT(read("[[[1, 1], [1, 0.5, 0, 0.5]]]"), says("[0][1]: entry 0 after entry 1"));
   EXPECT_THAT(read("[[[1, 1], [1, 0.5]]]"), says("[0][1] sums to 0.5"));
