@@ -42,7 +42,8 @@ class Beliefs(SameFields):
         return float(np.log(self.probability[self.probability > 0]).sum())
 
     def __repr__(self) -> str:
-        return f"Beliefs({len(self.runs)} rows, {len(self.run_names)} runs)"
+        rows, runs = len(self.runs), len(self.run_names)
+        return f"Beliefs({rows} row{'s' * (rows != 1)}, {runs} run{'s' * (runs != 1)})"
 
     def _repr_html_(self) -> str:
         return beliefs_html(self)

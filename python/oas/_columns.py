@@ -14,6 +14,8 @@ from . import _oas
 from ._checks import typed
 from ._errors import InvalidArgument
 
+#: Without these there is nothing to learn dynamics from; sensors need no actions.
+NEEDED = ("action", "observation")
 PARTS = ("action", "observation", "run", "time", "propensity", "reward", "state")
 
 
@@ -42,7 +44,9 @@ def columns_text(columns: Any) -> str:
     return ",".join(f"{part}={'+'.join(names)}" for part, names in _column_map(columns).items())
 
 
-def parts_of(names: list[str], columns: Any) -> list[tuple[str, str]]:
+def parts_of(
+    names: list[str], columns: Any, needed: tuple[str, ...] = NEEDED
+) -> list[tuple[str, str]]:
     """Pairs of part and column, in the order of parts. Throws on what nobody would look at."""
     given = _column_map(columns)
     for part in given:
@@ -77,26 +81,26 @@ def parts_of(names: list[str], columns: Any) -> list[tuple[str, str]]:
             f"column '{unknown[0]}' is not a part of a row ({', '.join(PARTS)}); "
             "name those that are with columns={...}, then others are ignored"
         )
-    for part in ("action", "observation"):
+    for part in needed:
         if not any(p == part or p.startswith((part + "_", "likelihood_")) for p, _ in found):
             raise InvalidArgument(f"there is no column '{part}'; there are {names}")
     return found
 
 
-def _is_missing(cell: Any) -> bool:
-    return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")
-
-
-def _is_missing_safely(cell: Any) -> bool:
-    try:
-        return bool(_is_missing(cell))
-    except TypeError:  # pandas.NA compared with itself
+def is_missing(cell: Any) -> bool:
+    """None, NaN, NA and NaT."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return True
+    try:
+        return bool(cell != cell)
+    except (TypeError, ValueError):  # an array of many
+        return False
 
 
 def _add_array(columns: Any, part: str, name: str, values: Any) -> None:
     """Adds a column that NumPy can show."""
     missing: Any = None
+    zoned = getattr(getattr(values, "dtype", None), "tz", None) is not None
     if isinstance(values, np.ma.MaskedArray):
         missing = np.ma.getmaskarray(values)
         values = values.data
@@ -119,8 +123,9 @@ def _add_array(columns: Any, part: str, name: str, values: Any) -> None:
         if missing is not None and missing.any():
             real = np.where(missing, np.nan, real)
         columns.add_real(part, name, real)
-    elif kind == "M":
-        columns.add_dates(part, name, _nanoseconds(name, array), False)
+    elif kind in "Mm":  # durations count from 1970
+        dates = array if kind == "M" else array.view(array.dtype.str.replace("m8", "M8"))
+        columns.add_dates(part, name, _nanoseconds(name, dates), zoned)
     elif kind in "UTSO":
         cells = array.astype(str).tolist() if kind in "US" else array.tolist()
         if missing is not None and missing.any():
@@ -131,7 +136,7 @@ def _add_array(columns: Any, part: str, name: str, values: Any) -> None:
     else:
         raise InvalidArgument(
             f"column '{name}' has the type {array.dtype}; "
-            "it must hold whole numbers, real numbers, texts or dates"
+            "it must hold whole numbers, real numbers, texts, dates or durations"
         )
 
 
@@ -143,10 +148,7 @@ def _in_place(array: Any) -> Any:
 
 def _add_objects(columns: Any, part: str, name: str, cells: list[Any]) -> None:
     """Objects: numbers where all are, else texts."""
-    if any(isinstance(cell, (list, tuple, dict, np.ndarray, bytes)) for cell in cells[:1000]):
-        bad = next(c for c in cells if isinstance(c, (list, tuple, dict, np.ndarray, bytes)))
-        raise InvalidArgument(f"column '{name}' holds {bad!r}, which is neither number nor text")
-    columns.add_objects(part, name, cells, _is_missing_safely)
+    columns.add_objects(part, name, cells, is_missing)
 
 
 def _nanoseconds(name: str, dates: Any) -> Any:
@@ -208,17 +210,23 @@ def _with_index(table: Any, columns: Any) -> Any:
     return table.reset_index(levels) if levels else table
 
 
-def _collected(table: Any, columns: Any) -> Any:
+def _collected(table: Any, columns: Any, needed: tuple[str, ...]) -> Any:
     """A polars.LazyFrame as a DataFrame of the columns that are parts of a row."""
     names = table.collect_schema().names()
-    return table.select([name for _, name in parts_of(names, columns)]).collect()
+    return table.select([name for _, name in parts_of(names, columns, needed)]).collect()
 
 
-def table_columns(table: Any, columns: Any = None, *, vectors: bool = False) -> Any:
+def table_columns(
+    table: Any,
+    columns: Any = None,
+    *,
+    vectors: bool = False,
+    needed: tuple[str, ...] = NEEDED,
+) -> Any:
     """The columns of a table that are parts of a row. With `vectors` an observation may be one: an
     array [row][component]."""
     if type(table).__name__ == "LazyFrame":
-        table = _collected(table, columns)
+        table = _collected(table, columns, needed)
     elif _is_pandas(table) and hasattr(table, "columns"):
         table = _with_index(table, columns)
     labels = _labels(table)
@@ -229,7 +237,7 @@ def table_columns(table: Any, columns: Any = None, *, vectors: bool = False) -> 
     if labels is None:
         raise InvalidArgument(_what_is_no_table(table))
     names = [str(label) for label in labels]
-    parts = parts_of(names, columns)
+    parts = parts_of(names, columns, needed)
     made = _oas._Columns()
     if stream is not None:
         made.add_arrow([p for p, _ in parts], [n for _, n in parts], stream)

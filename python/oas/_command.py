@@ -18,10 +18,10 @@ import numpy as np
 
 from . import _oas
 from ._checks import path
-from ._errors import Error, InvalidArgument, in_python
+from ._errors import Error, InvalidArgument, ParseError, in_python
 from ._options import Files, temporary_files, words_of
 from ._result import Result
-from ._rows import as_files, read_log, taken
+from ._rows import as_files, is_path, read_log, taken
 
 
 def _run(verb: list[str], words: list[str]) -> str:
@@ -203,6 +203,10 @@ def _model_of(model: Any) -> Any:
     return model.model if isinstance(model, _oas.Estimate) else model
 
 
+#: What calibration needs of rows, besides their states.
+_READ = ("observation",)
+
+
 def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
     """Estimate the sensors from logs with known states.
 
@@ -233,15 +237,26 @@ def calibrate(log: Any, model: Any = None, **settings: Any) -> Any:
       a warning
     - those about rows: see `oas.read_log`
     """
-    source = taken(model, log, settings)
+    known = _sensors_of(model)
+    source = taken(known, log, settings, _READ)
     fractions = isinstance(source, _oas._Columns) and source.has_fractions("observation")
     if model is None and fractions and not settings.get("family"):
         settings["family"] = "auto"  # columns of a table have types: these are readings
-    with temporary_files() as files, as_files(model, source, settings) as paths:
+    with temporary_files() as files, as_files(known, source, settings, _READ) as paths:
         output = files.path("calibrated.json")
         given = [] if model is None else [f"--model={files.given(model, 'model')}"]
         _run(["calibrate"], [*paths, *given, "-o", output, *words_of(settings, files)])
         return _oas._load(output)
+
+
+def _sensors_of(model: Any) -> Any:
+    """A model that says what is read; None where the file of one leaves that to be found."""
+    if model is None or not is_path(model):
+        return model
+    try:
+        return _oas._any_model(model)
+    except ParseError:  # what else is wrong with it, the command says
+        return None
 
 
 def discretise(model: Any, log: Any = None, **settings: Any) -> Any:

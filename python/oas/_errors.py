@@ -83,3 +83,7 @@ def warn_user(text: str) -> None:
         frame = frame.f_back
         level += 1
     warnings.warn(in_python(text), OasWarning, stacklevel=level)
+
+
+for _kind in (Error, InvalidArgument, ParseError, IoError, Refused, AgentError, OasWarning):
+    _kind.__module__ = "oas"  # where one imports it from, as tracebacks say

@@ -215,7 +215,7 @@ class Evidence:
         return _evidence_from_state, (self._held._state(),)
 
     def __repr__(self) -> str:
-        return f"Evidence({self.estimator}, {self.runs} runs)"
+        return f"Evidence({self.estimator}, {self.runs} run{'' if self.runs == 1 else 's'})"
 
 
 def _evidence_from_state(state: Any) -> Evidence:

@@ -82,15 +82,38 @@ def estimate_html(estimate: Any) -> str:
 _MOST_LINES = 10
 
 
+_MOST_NUMBERS = 12
+
+
+def _text(value: Any) -> str:
+    """A value as people read it: nothing where there is none, a number with its limits."""
+    if value is None:
+        return ""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, np.ndarray):
+        if value.size > _MOST_NUMBERS:
+            return f"{' × '.join(map(str, value.shape))} numbers"
+        return str([_text(one) for one in value.tolist()]).replace("'", "")
+    if isinstance(value, dict):
+        return " ".join(
+            _text(one) if name in ("value", "limits") else f"{name} {_text(one)}"
+            for name, one in value.items()
+        )
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_text, value))
+    return str(value)
+
+
 def table(head: list[str], lines: list[list[Any]]) -> str:
     """A table; numbers to the right."""
 
     def cell(value: Any) -> str:
         number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        text = f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
-        return f'<td style="text-align:{"right" if number else "left"}">{html.escape(text)}</td>'
+        side = "right" if number else "left"
+        return f'<td style="text-align:{side};padding:2px 8px">{html.escape(_text(value))}</td>'
 
-    top = "".join(f"<th>{html.escape(str(name))}</th>" for name in head)
+    top = "".join(f'<th style="padding:2px 8px">{html.escape(str(name))}</th>' for name in head)
     body = "".join(f"<tr>{''.join(cell(value) for value in line)}</tr>" for line in lines)
     return f"<table><tr>{top}</tr>{body}</table>"
 
@@ -114,11 +137,15 @@ def log_html(log: Any) -> str:
         parts.append(["" if o < 0 else model.observations[o] for o in seen])
     elif log.readings is not None:
         head.append("observation")
-        parts.append([str(log.readings[r]) for r in rows])
+        parts.append([log.readings[r] for r in rows])
     for name, values in (("propensity", log.propensities), ("reward", log.rewards)):
         if values is not None:
             head.append(name)
             parts.append([float(values[r]) for r in rows])
+    if log.states is not None:
+        head.append("state")
+        met = [int(log.states[r]) for r in rows]
+        parts.append(["" if s < 0 else model.states[s] for s in met])
     return _titled(log, table(head, [list(line) for line in zip(*parts)]))
 
 
@@ -146,11 +173,15 @@ def result_html(result: dict[str, Any]) -> str:
     """The numbers of a verb; lists of records as tables of their own."""
     plain = [[name, v] for name, v in result.items() if not isinstance(v, (dict, list))]
     tables = [
-        f"<p>{html.escape(name)}</p>{table(list(v[0]), [list(one.values()) for one in v])}"
-        for name, v in result.items()
-        if is_records(v)
+        f"<p>{html.escape(name)}</p>{_records(v)}" for name, v in result.items() if is_records(v)
     ]
     return table(["", ""], plain) + "".join(tables)
+
+
+def _records(records: list[dict[str, Any]]) -> str:
+    """A line for each; not all have the same fields."""
+    head = list(dict.fromkeys(name for one in records for name in one))
+    return table(head, [[one.get(name) for name in head] for one in records])
 
 
 def is_records(value: Any) -> bool:

@@ -122,6 +122,9 @@ def _maker(agent: Any, model: Any) -> Callable[[int, int], Any]:
 
     def make(run: int, seed: int) -> Any:
         player = agent(hidden) if factory else copy.deepcopy(agent)
+        for method in ("act", "observe"):
+            if not callable(getattr(player, method, None)):
+                raise InvalidArgument(f"{typed(player)} has no method {method}()")
         reset = getattr(player, "reset", None)
         if reset is not None:
             reset(seed)

@@ -548,8 +548,10 @@ class Estimate:
     def to_json(self) -> str:
         """The text of that file."""
 
-    def plot(self, axes: object | None = None) -> Any:
-        """Draws the matrices with their errors; returns axes."""
+    def plot(self, axes: object | None = None, ax: object | None = None) -> Any:
+        """
+        Draws the matrices with their errors, one in each of `axes` (or `ax`, where there is one action); returns axes.
+        """
 
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame with a line for every entry."""
@@ -716,7 +718,9 @@ class PlanPolicy:
         """(action, propensity): what to do now, and how likely it was."""
 
     def observe(self, observation: object | None) -> None:
-        """What came of it: a name, an index, or None where nothing was seen."""
+        """
+        What came of it: a name, an index, or None (or NaN) where nothing was seen.
+        """
 
     def restart(self, first: object | None = None) -> None:
         """

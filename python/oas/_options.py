@@ -12,7 +12,7 @@ import numpy as np
 
 from ._checks import no_option, typed
 from ._errors import InvalidArgument, messages_say
-from ._rows import is_path
+from ._rows import is_path, time_text
 
 # What the functions here give a verb themselves, or what has no meaning without a terminal.
 _NO_SETTINGS = ("help", "json", "quiet", "output")
@@ -24,6 +24,7 @@ def _values(name: str, value: Any) -> list[Any]:
         return [part for one in value for part in _values(name, one)]
     if isinstance(value, np.ndarray):
         return _values(name, value.tolist())
+    value = time_text(value)
     if value is None or is_path(value) or isinstance(value, (bool, int, float)):
         return [value]
     if isinstance(value, np.generic):

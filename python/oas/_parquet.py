@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _oas
-from ._columns import parts_of, table_columns
+from ._columns import NEEDED, parts_of, table_columns
 from ._errors import Error, InvalidArgument
 
 
@@ -31,8 +31,8 @@ def require_runs(files: list[str], names: list[str], columns: Any) -> None:
         )
 
 
-def _names_runs(names: list[str], columns: Any) -> bool:
-    return any(part == "run" for part, _ in parts_of(names, columns))
+def _names_runs(names: list[str], columns: Any, needed: tuple[str, ...] = NEEDED) -> bool:
+    return any(part == "run" for part, _ in parts_of(names, columns, needed))
 
 
 @contextlib.contextmanager
@@ -50,7 +50,9 @@ def _parquet_errors(paths: list[str]) -> Iterator[None]:
         raise InvalidArgument(f"{', '.join(paths)}: {error}") from error
 
 
-def parquet_tables(paths: list[str], columns: Any) -> list[tuple[str, Any, str | None]]:
+def parquet_tables(
+    paths: list[str], columns: Any, needed: tuple[str, ...] = NEEDED
+) -> list[tuple[str, Any, str | None]]:
     """Datasets of Parquet files, what they are called, and the run that they are: one dataset of
     all files; where these do not say what a run is, one of each file."""
     try:
@@ -66,7 +68,7 @@ def parquet_tables(paths: list[str], columns: Any) -> list[tuple[str, Any, str |
         together = table(files)
         _require_same_columns(together)
         names = [str(name) for name in together.schema.names]
-        if len(files) == 1 or _names_runs(names, columns):
+        if len(files) == 1 or _names_runs(names, columns, needed):
             return [(", ".join(paths), together, None)]
         return [(file, table(file), file) for file in files]
 
@@ -86,12 +88,19 @@ def _require_same_columns(dataset: Any) -> None:
             )
 
 
-def write_parquet(model: Any, dataset: Any, run: str | None, columns: Any, target: str) -> None:
+def write_parquet(
+    model: Any,
+    dataset: Any,
+    run: str | None,
+    columns: Any,
+    target: str,
+    needed: tuple[str, ...] = NEEDED,
+) -> None:
     """A dataset as a log file, batch by batch in constant memory; `run`: all of it is that run."""
     import pyarrow
 
     names = [str(name) for name in dataset.schema.names]
-    wanted = [name for _, name in parts_of(names, columns)]
+    wanted = [name for _, name in parts_of(names, columns, needed)]
     writer = _oas._ColumnWriter(target, model)
     with _parquet_errors(dataset.files):
         for batch in dataset.to_batches(columns=wanted):
@@ -103,5 +112,5 @@ def write_parquet(model: Any, dataset: Any, run: str | None, columns: Any, targe
                 table = table.append_column(
                     "run", pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array([run]))
                 )
-            writer.write(table_columns(table, columns))
+            writer.write(table_columns(table, columns, needed=needed))
     writer.commit()

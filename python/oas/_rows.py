@@ -6,6 +6,7 @@ Whatever needs sorting, times or gaps is read by the reader of log files, so tha
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ import numpy as np
 from . import _oas
 from ._checks import path as checked_path
 from ._checks import typed
-from ._columns import columns_text, table_columns
+from ._columns import NEEDED, columns_text, table_columns
 from ._errors import InvalidArgument, ParseError, messages_say
 from ._parquet import is_parquet, parquet_tables, write_parquet
 
@@ -36,6 +37,7 @@ TEXT_SETTINGS = ("separator", "missing", "decimal_comma")
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by the names they have elsewhere: `from_` is `from`, a word of Python."""
+    settings = {name: time_text(value) for name, value in settings.items()}
     for name, value in settings.items():
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if not (one is None or is_path(one) or isinstance(one, _SIMPLE)):
@@ -44,6 +46,25 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
                     "True or False, or a list of them"
                 )
     return {name.rstrip("_"): value for name, value in settings.items()}
+
+
+def time_text(value: Any) -> Any:
+    """A date or a duration as the reader of files takes it; anything else as it is. A date with a
+    zone is one of UTC, as those of logs are."""
+    if isinstance(value, np.timedelta64):
+        seconds = float(value / np.timedelta64(1, "s"))
+    elif isinstance(value, datetime.timedelta):
+        seconds = value / datetime.timedelta(seconds=1)
+    elif isinstance(value, np.datetime64):
+        return str(max(value, value.astype("M8[s]"), key=lambda date: len(str(date))))
+    elif isinstance(value, datetime.datetime):
+        zoned = value.utcoffset() is not None
+        return (value.astimezone(datetime.timezone.utc) if zoned else value).isoformat()
+    elif isinstance(value, datetime.date):
+        return value.isoformat()
+    else:
+        return value
+    return f"{seconds:.15g}s"
 
 
 def is_path(value: Any) -> bool:
@@ -72,7 +93,12 @@ def _translated(error: ParseError, tables: dict[str, str], names: list[str]) -> 
 
 
 @contextlib.contextmanager
-def as_files(model: Any, source: Any, settings: dict[str, Any]) -> Iterator[list[str]]:
+def as_files(
+    model: Any,
+    source: Any,
+    settings: dict[str, Any],
+    needed: tuple[str, ...] = NEEDED,
+) -> Iterator[list[str]]:
     """The source as paths of log files, for work that reads such; `columns` is taken out of
     `settings` where it was used up."""
     paths = paths_of(source)
@@ -82,6 +108,8 @@ def as_files(model: Any, source: Any, settings: dict[str, Any]) -> Iterator[list
         yield paths
         return
     _require_no_text_settings(settings)
+    if paths is not None:
+        _require_parquet(paths)
     if settings.get("rows"):
         model = with_rows(model, settings["rows"])
     columns = settings.pop("columns", None)
@@ -89,9 +117,9 @@ def as_files(model: Any, source: Any, settings: dict[str, Any]) -> Iterator[list
         names: list[str] = []
         tables: dict[str, str] = {}
         if paths is not None:
-            for number, (path, dataset, run) in enumerate(parquet_tables(paths, columns)):
+            for number, (path, dataset, run) in enumerate(parquet_tables(paths, columns, needed)):
                 target = os.path.join(folder, f"log-{number}.csv.zst")
-                write_parquet(model, dataset, run, columns, target)
+                write_parquet(model, dataset, run, columns, target, needed)
                 tables[target] = path
         else:
             target = os.path.join(folder, "log.csv")
@@ -117,6 +145,14 @@ def _write_table(model: Any, source: Any, columns: Any, target: str) -> list[str
     writer.write(made)
     writer.commit()
     return list(made.names())
+
+
+def _require_parquet(paths: list[str]) -> None:
+    for path in paths:
+        if not is_parquet(path):
+            raise InvalidArgument(
+                f"{path} is no Parquet file, and others are: give logs of one kind in one call"
+            )
 
 
 def _require_no_text_settings(settings: Mapping[str, Any]) -> None:
@@ -200,13 +236,19 @@ def require_known(settings: Mapping[str, Any]) -> None:
             raise InvalidArgument(f"there is no setting '{name}'; there are {', '.join(known)}")
 
 
-def taken(model: Any, source: Any, settings: dict[str, Any]) -> Any:
+def taken(
+    model: Any,
+    source: Any,
+    settings: dict[str, Any],
+    needed: tuple[str, ...] = NEEDED,
+) -> Any:
     """Paths and a Log as they are; of a table its columns, which some tables hand out only once."""
     if isinstance(source, (_oas.Log, _oas._Columns)) or paths_of(source) is not None:
         return source
     _require_no_text_settings(settings)
     vectors = model is None or isinstance(_oas._any_model(model), _oas.ContinuousPomdp)
-    return table_columns(source, settings.pop("columns", None), vectors=vectors)
+    columns = settings.pop("columns", None)
+    return table_columns(source, columns, vectors=vectors, needed=needed)
 
 
 def in_memory(model: Any, source: Any, settings: dict[str, Any]) -> Any:

@@ -382,6 +382,10 @@ def from_tabular(env: Any, *, observation: ArrayLike | None = None) -> Any:
         )
     transition /= sums[:, :, None]
     sensor = np.eye(states) if observation is None else np.asarray(observation, np.float64)
+    if sensor.ndim not in (2, 3) or sensor.shape[-2] != states:
+        raise InvalidArgument(
+            f"observation has shape {sensor.shape}; it must be [S][O], and env has {states} states"
+        )
     return _oas.Pomdp(
         observation=sensor,
         transition=transition,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _oas
-from ._checks import path
+from ._checks import path, typed
 from ._errors import InvalidArgument
 from ._frames import visited_beliefs
 
@@ -33,11 +33,17 @@ def _matplotlib() -> Any:
 
 def _axes(ax: Any, **settings: Any) -> Any:
     if ax is not None:
-        return ax
+        return _checked("ax", ax)
     _matplotlib()
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained", **settings)[1]
+
+
+def _checked(name: str, ax: Any) -> Any:
+    if not hasattr(ax, "plot") or not hasattr(ax, "figure"):
+        raise InvalidArgument(f"{name} is {ax!r}, {typed(ax)}; it must be axes of matplotlib")
+    return ax
 
 
 def _plain(ax: Any) -> None:
@@ -62,6 +68,8 @@ def estimate(est: Any, axes: Any = None) -> NDArray[Any]:
     panels = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if panels.size != actions:
         raise InvalidArgument(f"axes: {panels.size} for {actions} actions")
+    for panel in panels:
+        _checked("axes", panel)
     states_named = _names(est.model.states, "state")
     error = None if est.standard_error is None else np.asarray(est.standard_error)
     for action, ax in enumerate(panels):

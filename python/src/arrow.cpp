@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -70,6 +71,44 @@ const Number* numbers(const ArrowArray& array) {
   return static_cast<const Number*>(array.buffers[1]) + array.offset;
 }
 
+// A real number of 16 bits.
+struct Half {
+  std::uint16_t bits;
+
+  explicit operator double() const {
+    const int exponent = bits >> 10 & 31;
+    const double fraction = bits & 1023;
+    const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
+    if (exponent == 31) {
+      return fraction == 0.0 ? sign * std::numeric_limits<double>::infinity()
+                             : std::numeric_limits<double>::quiet_NaN();
+    }
+    const bool normal = exponent != 0;
+    return sign * std::ldexp(fraction + (normal ? 1024.0 : 0.0), (normal ? exponent : 1) - 25);
+  }
+};
+
+// What a column holds that cannot be read, in words.
+std::string kind_of(const std::string& format) {
+  const std::pair<std::string_view, const char*> kinds[] = {{"+r", "values encoded by runs"},
+                                                            {"+l", "lists"},
+                                                            {"+L", "lists"},
+                                                            {"+w", "lists"},
+                                                            {"+v", "lists"},
+                                                            {"+s", "records"},
+                                                            {"+m", "mappings"},
+                                                            {"+u", "unions"},
+                                                            {"d:", "decimal numbers"},
+                                                            {"w:", "bytes"},
+                                                            {"vz", "bytes"},
+                                                            {"tt", "times of the day"},
+                                                            {"ti", "intervals"}};
+  for (const auto& [start, kind] : kinds) {
+    if (format.starts_with(start)) return kind;
+  }
+  return fmt::format("values of the Arrow type '{}'", format);
+}
+
 // Collects the chunks of one column.
 class ChunkReader {
  public:
@@ -85,6 +124,7 @@ class ChunkReader {
                        [&](std::int64_t, std::int32_t code) { codes_.push_back(code); });
     }
     if (is_date()) return add_dates(array);
+    if (format_ == "e") return add_reals<Half>(array);
     if (format_ == "f") return add_reals<float>(array);
     if (format_ == "g") return add_reals<double>(array);
     add_wholes(array);
@@ -95,10 +135,10 @@ class ChunkReader {
     column.name = name_;
     if (dictionary_ || is_text()) {
       column.cells = TextCells{std::move(codes_), words_.take()};
-    } else if (is_date()) {
+    } else if (is_date()) {  // a zone stands behind "tss:"
       column.whole_memory.push_back(std::move(whole_));
       column.cells = DateCells{column.whole_memory.front(), format_.size() > 4};
-    } else if (format_ == "f" || format_ == "g") {
+    } else if (is_real()) {
       column.real_memory.push_back(std::move(reals_));
       column.cells = RealCells{Series(std::span<const double>(column.real_memory.front()))};
     } else {
@@ -116,8 +156,9 @@ class ChunkReader {
     return format_ == "u" || format_ == "U" || format_ == "vu" || format_ == "z" || format_ == "Z";
   }
   [[nodiscard]] bool is_date() const {
-    return format_.starts_with("ts") || format_.starts_with("td");
+    return format_.starts_with("ts") || format_.starts_with("td") || format_.starts_with("tD");
   }
+  [[nodiscard]] bool is_real() const { return format_ == "e" || format_ == "f" || format_ == "g"; }
 
   template <class Number>
   void add_reals(const ArrowArray& array) {
@@ -166,9 +207,9 @@ class ChunkReader {
         return add_nothing(array);
       default:
         throw InvalidArgument(fmt::format(
-            "column '{}' has the Arrow type '{}'; numbers, texts, dictionaries and dates can be "
-            "read",
-            name_, format_));
+            "column '{}' holds {}; numbers, texts, dictionaries of them, dates and durations can "
+            "be read",
+            name_, kind_of(format_)));
     }
   }
 
@@ -186,7 +227,8 @@ class ChunkReader {
     whole_.insert(whole_.end(), static_cast<std::size_t>(array.length), 0);
   }
 
-  // Timestamps "tss:", "tsm:", "tsu:", "tsn:" with a zone behind, dates "tdD" and "tdm".
+  // Timestamps "tss:", "tsm:", "tsu:", "tsn:" with a zone behind, dates "tdD" and "tdm", and
+  // durations "tDs", "tDm", "tDu", "tDn", which count from 1970.
   void add_dates(const ArrowArray& array) {
     const bool days = format_ == "tdD";
     std::int64_t scale = 1;
@@ -251,23 +293,36 @@ class ChunkReader {
   }
 
   void add_coded(const ArrowArray& array) {
-    OAS_REQUIRE(words_format_ == "u" || words_format_ == "U" || words_format_ == "vu",
-                "column '{}' is a dictionary of the Arrow type '{}'; texts can be read", name_,
-                words_format_);
-    std::vector<std::int32_t> own;  // codes of this chunk's words
-    add_texts(*array.dictionary, words_format_,
-              [&](std::int64_t, std::int32_t code) { own.push_back(code); });
-    const ChunkReader keys = keys_of(array);
+    const std::vector<std::int32_t> own = codes_of_words(*array.dictionary);
+    const ChunkReader keys = read_as(format_, array);
     for (std::size_t i = 0; i < keys.whole_.size(); ++i) {
       codes_.push_back(keys.missing_[i] != 0 ? -1
                                              : own.at(static_cast<std::size_t>(keys.whole_[i])));
     }
   }
 
-  [[nodiscard]] ChunkReader keys_of(const ArrowArray& array) const {
-    ChunkReader keys = ChunkReader(name_, format_);
-    keys.add_wholes(array);
-    return keys;
+  // Words may be numbers: those count as their texts.
+  [[nodiscard]] std::vector<std::int32_t> codes_of_words(const ArrowArray& words) {
+    ChunkReader read = read_as(words_format_, words);
+    OAS_REQUIRE(!read.is_date(), "column '{}' is a dictionary of dates; give it as dates", name_);
+    std::vector<std::int32_t> codes;
+    if (read.is_text()) {
+      add_texts(words, words_format_,
+                [&](std::int64_t, std::int32_t code) { codes.push_back(code); });
+      return codes;
+    }
+    const Column column = read.take();
+    for (std::int64_t i = 0; i < words.length; ++i) {
+      const std::string text = cell_text(column, static_cast<std::size_t>(i));
+      codes.push_back(text.empty() ? -1 : words_.code(text));
+    }
+    return codes;
+  }
+
+  [[nodiscard]] ChunkReader read_as(const std::string& format, const ArrowArray& array) const {
+    ChunkReader reader = ChunkReader(name_, format);
+    reader.add(array);
+    return reader;
   }
   ChunkReader(std::string name, std::string format)
       : name_(std::move(name)), format_(std::move(format)) {}

@@ -18,6 +18,8 @@ namespace oas::python {
 
 namespace {
 
+constexpr std::size_t kRowsBetweenChecks = 4096;
+
 // What is known about the states along a log.
 struct Beliefs {
   std::vector<double> belief;
@@ -32,6 +34,7 @@ struct Beliefs {
     const std::size_t rows = run.actions.size();
     const SmoothedRow receive = [&](std::size_t t, std::span<const double> before,
                                     std::span<const double> all, double likely) {
+      if (t % kRowsBetweenChecks == 0) check_interrupted();
       if (t == rows) {
         last.insert(last.end(), all.begin(), all.end());
         return;

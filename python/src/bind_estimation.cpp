@@ -185,10 +185,13 @@ void define_manners(nb::class_<Estimate>& estimate) {
       .def("to_json", estimate_text, "The text of that file.")
       .def(
           "plot",
-          [](nb::handle self, nb::handle axes) {
-            return nb::module_::import_("oas.plot").attr("estimate")(self, axes);
+          [](nb::handle self, nb::handle axes, nb::handle ax) {
+            return nb::module_::import_("oas.plot")
+                .attr("estimate")(self, axes.is_none() ? ax : axes);
           },
-          nb::arg("axes") = nb::none(), "Draws the matrices with their errors; returns axes.")
+          nb::arg("axes") = nb::none(), nb::arg("ax") = nb::none(),
+          "Draws the matrices with their errors, one in each of `axes` (or `ax`, where there is "
+          "one action); returns axes.")
       .def(
           "to_dataframe",
           [](nb::handle self) {

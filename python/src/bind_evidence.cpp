@@ -8,6 +8,7 @@
 #include "models.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/interruption.hpp"
+#include "oas/estimation/estimators.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "settings.hpp"
 #include "table_rows.hpp"
@@ -79,7 +80,11 @@ struct PyEvidence {
   static PyEvidence made(AnyModel model, const std::string& estimator,
                          std::vector<Setting> settings, std::int64_t first_run) {
     Evidence fresh = run_for({"cells"}, [&](const RowsRead&) {
-      const Evidence first = make_evidence(estimator, model, settings);
+      const EstimatorInfo& info = find_estimator(estimator);
+      EvidenceOptions options = evidence_options(info, settings);
+      // The stream that a posterior from logs draws from.
+      if (info.errors == ErrorSource::posterior) options.stream.role = Role::bootstrap;
+      const Evidence first = make_evidence(estimator, model, options);
       return first_run == 0 ? first : first.fresh(first_run);
     });
     return {std::move(model), estimator, std::move(settings), std::move(fresh), false, {}};

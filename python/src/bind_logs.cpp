@@ -51,7 +51,7 @@ void look_at(const Array& array, SeriesOf<Numbers...>& series) {
   OAS_REQUIRE(known, "an array of another type came through");
 }
 
-// Objects as texts: None, NaN and whatever says that it is missing (pandas.NA) are.
+// Objects as texts, bytes too: None, NaN and whatever says that it is missing (pandas.NA) are.
 TextCells texts_of(const std::string& name, const nb::list& cells, nb::handle is_missing) {
   TextCells texts;
   WordList words;
@@ -65,9 +65,15 @@ TextCells texts_of(const std::string& name, const nb::list& cells, nb::handle is
                                           texts.codes.size(), nb::repr(cell).c_str()));
       }
       texts.codes.push_back(words.code({text, static_cast<std::size_t>(size)}));
+    } else if (nb::isinstance<nb::bytes>(cell)) {
+      const auto bytes = nb::borrow<nb::bytes>(cell);
+      texts.codes.push_back(words.code({bytes.c_str(), bytes.size()}));
     } else if (cell.is_none() || nb::cast<bool>(is_missing(cell))) {
       texts.codes.push_back(-1);
     } else {
+      OAS_REQUIRE(PySequence_Check(cell.ptr()) == 0 && PyMapping_Check(cell.ptr()) == 0,
+                  "column '{}', row {}: {} is neither number nor text", name, texts.codes.size(),
+                  nb::repr(cell).c_str());
       texts.codes.push_back(words.code(nb::str(cell).c_str()));
     }
   }
@@ -333,7 +339,7 @@ void bind_logs(nb::module_& m) {
       .def(
           "__eq__",
           [](const Log& self, nb::handle other) {
-            return nb::isinstance<Log>(other) && self.block == nb::cast<const Log&>(other).block;
+            return nb::isinstance<Log>(other) && nb::cast<const Log&>(other).has_rows_of(self);
           },
           nb::arg("other").none())
       .def("__copy__", [](const Log& self) { return self; })

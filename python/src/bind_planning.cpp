@@ -10,12 +10,12 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "docs.hpp"
+#include "labels.hpp"
 #include "models.hpp"
 #include "oas/core/checks.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/core/files.hpp"
 #include "oas/core/json_text.hpp"
-#include "oas/model/label_lookup.hpp"
 #include "oas/planning/plan_policy.hpp"
 #include "settings.hpp"
 
@@ -39,12 +39,12 @@ class ActingPlan {
   }
   void observe(nb::handle observation) {
     OAS_REQUIRE(acted_, "observe() was called without act() before");
-    policy_.observe(observation_of(observation));
+    policy_.observe(seen(observation));
     acted_ = false;
   }
   void restart(nb::handle first) {
     policy_.restart();
-    if (!first.is_none()) policy_.begin(observation_of(first));
+    if (!first.is_none()) policy_.begin(seen(first));
     acted_ = false;
   }
   [[nodiscard]] std::vector<double> belief() const {
@@ -56,12 +56,12 @@ class ActingPlan {
   }
 
  private:
-  // A name, an index, or None (or -1) where nothing was seen.
-  [[nodiscard]] Observation observation_of(nb::handle value) const {
-    if (value.is_none()) return kMissing;
-    const std::string text = nb::str(value).c_str();
-    if (text == "-1") return kMissing;
-    return Observation{element_named(text, model_.observations(), "observation")};
+  // -1, too, is missing, as in the arrays of logs.
+  [[nodiscard]] Observation seen(nb::handle value) const {
+    if (!nb::isinstance<nb::str>(value) && nb::str(value).c_str() == std::string("-1")) {
+      return kMissing;
+    }
+    return observation_of(value, model_);
   }
 
   Pomdp model_;
@@ -179,7 +179,7 @@ void bind_planning(nb::module_& m) {
   nb::class_<ActingPlan>(m, "PlanPolicy", "A plan that acts; made by `Plan.policy`.")
       .def("act", &ActingPlan::act, "(action, propensity): what to do now, and how likely it was.")
       .def("observe", &ActingPlan::observe, nb::arg("observation").none(),
-           "What came of it: a name, an index, or None where nothing was seen.")
+           "What came of it: a name, an index, or None (or NaN) where nothing was seen.")
       .def("restart", &ActingPlan::restart, nb::arg("first") = nb::none(),
            "Back to the start of a run; `first` is its first reading where rows are reading-first.")
       .def("__repr__", &ActingPlan::brief)

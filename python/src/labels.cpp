@@ -38,10 +38,17 @@ int element_of(nb::handle value, const Labels& labels, const char* kind, const s
   return static_cast<int>(*index);
 }
 
+// What rows have where nothing was seen: None, NaN, NA and NaT of pandas.
+bool is_missing(nb::handle value) {
+  if (value.is_none()) return true;
+  if (nb::isinstance<nb::str>(value) || PyIndex_Check(value.ptr()) != 0) return false;
+  return nb::cast<bool>(nb::module_::import_("oas._columns").attr("is_missing")(value));
+}
+
 }  // namespace
 
 Observation observation_of(nb::handle value, const Pomdp& model) {
-  if (value.is_none()) return kMissing;
+  if (is_missing(value)) return kMissing;
   return Observation{element_of(value, model.observations(), "observation", "observation")};
 }
 

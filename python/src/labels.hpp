@@ -9,7 +9,8 @@ namespace oas::python {
 
 namespace nb = nanobind;
 
-/// A name or an index; None is kMissing. Throws InvalidArgument naming what it is instead.
+/// A name or an index; None, NaN and NA are kMissing. Throws InvalidArgument naming what it is
+/// instead.
 [[nodiscard]] Observation observation_of(nb::handle value, const Pomdp& model);
 /// A name or an index. `whose` begins the message.
 [[nodiscard]] Action action_of(nb::handle value, const Pomdp& model, const std::string& whose);

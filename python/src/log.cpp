@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models.hpp"
 #include "oas/core/bytes.hpp"
@@ -75,17 +76,35 @@ void Log::write(const std::string& path) const {
     const Trajectory rows{cut(block.rows.actions), cut(block.rows.observations),
                           cut(block.rows.propensities), cut(block.rows.rewards),
                           cut(block.rows.states)};
-    if (!finite) {
-      const std::size_t d = block.readings.size() / size();
-      writer.write(rows, std::span(block.readings).subspan(first * d, (end - first) * d),
-                   static_cast<long>(run));
-    } else if (block.run_names.empty()) {
-      writer.write(rows, static_cast<long>(run));
+    const auto number = static_cast<long>(run);
+    const std::string name = block.run_names.empty() ? std::to_string(run) : block.run_names[run];
+    if (finite) {
+      writer.write(rows, number, name);
     } else {
-      writer.write(rows, static_cast<long>(run), block.run_names[run]);
+      const std::size_t d = block.readings.size() / size();
+      writer.write(rows, std::span(block.readings).subspan(first * d, (end - first) * d), number,
+                   name);
     }
   }
   writer.commit();
+}
+
+bool Log::has_rows_of(const Log& other) const {
+  if (block == other.block) return true;
+  LogBlock ours = block;
+  LogBlock theirs = other.block;
+  // What is equal but for ==, which says that NaN differs from itself, is left out.
+  const auto leave_out_equals = [](std::vector<double>& a, std::vector<double>& b) {
+    const bool equal = std::ranges::equal(
+        a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+    if (!equal) return;
+    a.clear();
+    b.clear();
+  };
+  leave_out_equals(ours.rows.rewards, theirs.rows.rewards);
+  leave_out_equals(ours.readings, theirs.readings);
+  leave_out_equals(ours.likelihoods, theirs.likelihoods);
+  return ours == theirs;
 }
 
 Log Log::labelled_by(AnyModel other) const {

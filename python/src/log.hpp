@@ -34,6 +34,9 @@ struct Log {
   /// Writes it as a file. Throws InvalidArgument where a file could not say it.
   void write(const std::string& path) const;
 
+  /// Whether all rows are the same, NaN being NaN.
+  [[nodiscard]] bool has_rows_of(const Log& other) const;
+
   /// The same rows as those of another model. Throws InvalidArgument where it has other sizes.
   [[nodiscard]] Log labelled_by(AnyModel other) const;
 

@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import oas
@@ -124,6 +125,23 @@ def test_calls_out_of_order_and_bad_values_are_named():
         oas.Agent("uniform", "machine-maintenance", wings=2)
     with pytest.raises(oas.InvalidArgument):
         pickle.loads(pickle.dumps(agent).replace(b'"steps"', b'"stops"'))
+
+
+@pytest.mark.parametrize(
+    "missing", [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT], ids=repr
+)
+def test_what_is_missing_in_rows_is_missing_here(missing):
+    def told(actor, observation):
+        for seen in (1, observation, 2):
+            actor.act()
+            actor.observe(seen)
+        return actor.belief
+
+    for make in (
+        lambda: oas.Agent("oracle", "machine-maintenance", seed=1),
+        lambda: oas.plan("machine-maintenance", gap=0.1).policy(seed=1),
+    ):
+        np.testing.assert_array_equal(told(make(), missing), told(make(), None))
 
 
 def test_beliefs_and_episodes():

@@ -177,10 +177,26 @@ def test_evidence_is_as_it_was_when_a_table_is_wrong(wrong):
     assert evidence.add({**mixed, "propensity": log.propensities}).runs == 6  # sorted on the way
 
 
+@pytest.mark.filterwarnings("ignore::oas.OasWarning")
+@pytest.mark.parametrize("name", oas.estimators())
+def test_evidence_says_what_an_estimate_says(name):
+    """Those that draw, too: they draw the same."""
+    drawn = {"gibbs": {"draws": 200, "seed": 5}, "particle": {"particles": 20, "seed": 5}}
+    settings = drawn.get(name, {})
+    log = oas.simulate(MODEL, steps=400, runs=2, seed=3)
+    whole = oas.estimate(MODEL, log, name, **settings)
+    told = oas.Evidence(MODEL, name, **settings).add(log).estimate()
+    np.testing.assert_array_equal(told.transition, whole.transition)
+    np.testing.assert_array_equal(told.standard_error, whole.standard_error)
+
+
 def test_evidence_of_another_make_is_refused():
     a = oas.Evidence(MODEL, "oas-overlap").add(LOG)
-    with pytest.raises(oas.InvalidArgument):
+    with pytest.raises(oas.InvalidArgument, match="of oas-overlap and oas cannot be merged"):
         a + oas.Evidence(MODEL, "oas")
+    other = oas.random_pomdp(3, 2, 3, seed=77)
+    with pytest.raises(oas.InvalidArgument, match="of oas-overlap .* its model or its options"):
+        a + oas.Evidence(other, "oas-overlap")
     with pytest.raises(TypeError):
         a + 1
     with pytest.raises(oas.InvalidArgument, match="colour"):

@@ -254,6 +254,9 @@ def test_sensors_hide_the_states_of_a_table():
     assert model.num_observations == 4
     with pytest.raises(oas.InvalidArgument, match="shows no table P"):
         oas.gym.from_tabular(gymnasium.make("CartPole-v1"))
+    for shape in [(3, 2), (16,), (), (4, 3, 2)]:
+        with pytest.raises(oas.InvalidArgument, match=r"^observation has shape .* has 16 states"):
+            oas.gym.from_tabular(env, observation=np.full(shape, 0.5))
 
 
 def test_batches_of_learners_can_be_pickled_by_their_spec():

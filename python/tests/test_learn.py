@@ -211,6 +211,13 @@ def test_what_goes_wrong_in_an_agent_is_named(agent, error, message):
     oas.learn("machine-maintenance", Always(0), steps=5, checkpoints=1, oracle_gap=1e-2)
 
 
+@pytest.mark.parametrize("method", ["act", "observe"])
+def test_what_cannot_play_is_named(method):
+    half = type("Half", (), {"__init__": lambda self, model: None, method: None})
+    with pytest.raises(oas.AgentError, match=r"a Half has no method act\(\)"):
+        oas.learn("machine-maintenance", half, **QUICK)
+
+
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
 def test_what_ends_a_program_is_no_fault_of_the_agent(end):
     class Ends(Always):

@@ -34,6 +34,19 @@ def test_estimates_show_every_number(estimate):
     assert (~estimate.determined).sum() == sum(len(ax.patches) for ax in panels)
     with pytest.raises(oas.InvalidArgument, match="axes: 1 for 3"):
         estimate.plot(plt.subplots()[1])
+    own = list(plt.subplots(ncols=3)[1])
+    assert list(estimate.plot(ax=own)) == list(estimate.plot(own)) == own
+
+
+@pytest.mark.filterwarnings("ignore::oas.OasWarning")
+def test_what_are_no_axes_is_named(estimate):
+    alone = oas.Pomdp(observation=[[1.0]], transition=[[[1.0]]])
+    one = oas.estimate(alone, {"action": [0] * 9, "observation": [0] * 9})
+    own = plt.subplots()[1]
+    assert list(one.plot(ax=own)) == [own]
+    for draw in (lambda: one.plot(ax=5), lambda: oas.plan("pest-control", gap=0.1).plot(ax=5)):
+        with pytest.raises(oas.InvalidArgument, match=r"^ax(es)? is 5, an int; .* axes"):
+            draw()
 
 
 @pytest.mark.parametrize("problem", ["pest-control", "network-link", "robot-corridor"])

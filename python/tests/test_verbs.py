@@ -1,6 +1,7 @@
 import copy
 import json
 import pickle
+import re
 import warnings
 from pathlib import Path
 
@@ -220,6 +221,19 @@ def test_a_study_runs_and_reports(root, tmp_path):
         oas.study.report(tmp_path / "nothing")
     with pytest.raises(oas.InvalidArgument, match=r"none\.toml"):
         oas.study.run(tmp_path / "none.toml", tmp_path / "out")
+
+
+def test_pages_show_records_of_any_fields():
+    """A cell stands below its name, a number beside its limits, and long arrays are not spelt."""
+    records = [{"unit": "a", "mean": {"value": 1 / 3, "limits": np.array([0.25, 0.5])}},
+               {"unit": "b", "late": None, "mean": {"value": 2.0}, "more": True}]  # fmt: skip
+    found = oas.Result.of({"units": records, "many": list(range(100)), "few": [1.5, 2.0]})
+    page = found._repr_html_()
+    lines = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in page.split("<tr>")]
+    assert ["unit", "mean", "late", "more"] in lines
+    assert ["a", "0.333333 [0.25, 0.5]", "", ""] in lines
+    assert ["b", "2", "", "True"] in lines
+    assert ["many", "100 numbers"] in lines and ["few", "[1.5, 2]"] in lines
 
 
 def results():

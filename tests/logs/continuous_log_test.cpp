@@ -159,6 +159,42 @@ TEST(ContinuousLog, WhatIsWrittenReadsBackToTheBit) {
   EXPECT_EQ(block.rows.observations, rows.observations);
 }
 
+TEST(ContinuousLog, ComponentsThatWereNotReadAndNamesAreWritten) {
+  const TemporaryDirectory folder;
+  const ContinuousPomdp model = plane_model();
+  const std::string path = folder.file("log.csv");
+  const double none = std::nan("");
+  Trajectory rows;
+  for (const Observation seen : {Observation{0}, Observation{0}, kMissing}) {
+    rows.actions.emplace_back(0);
+    rows.observations.push_back(seen);
+  }
+  const std::vector<double> readings = {0.5, none, none, -1.0, 0.0, 0.0};
+  LogWriter writer(path, model, {.run = true});
+  writer.write(rows, readings, 0, "P, 7");
+  writer.commit();
+  LogReader reader(path, model);
+  LogBlock block;
+  ASSERT_TRUE(reader.read_block(block, 1000));
+  EXPECT_THAT(block.run_names, ElementsAre("P, 7"));
+  EXPECT_EQ(block.rows.observations, rows.observations);
+  EXPECT_EQ(block.readings[0], 0.5);
+  EXPECT_TRUE(std::isnan(block.readings[1]) && std::isnan(block.readings[2]));
+  EXPECT_EQ(block.readings[3], -1.0);
+
+  const auto refusal = [&](const std::vector<double>& wrong) {
+    LogWriter refusing(folder.file("wrong.csv"), model, {.run = true});
+    try {
+      refusing.write(rows, wrong, 0);
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({none, none, 1, 1, 1, 1}), "row 0: observation nan is not finite");
+  EXPECT_EQ(refusal({1, 1, 1, -INFINITY, 1, 1}), "row 1: observation -inf is not finite");
+}
+
 TEST(ContinuousLog, ErrorsNameLineAndValue) {
   const ContinuousPomdp line = line_model();
   const auto rows = [&](const std::string& text) {

@@ -289,9 +289,10 @@ void Evidence::help(Parallelism parallelism) {
 void Evidence::release(Team& team) { team.give_order(std::string(kReleased)); }
 
 void Evidence::merge(const Evidence& other) {
-  OAS_REQUIRE(info_ == other.info_ && fingerprint_ == other.fingerprint_,
-              "evidence of {} and {} cannot be merged: estimator, model and options must agree",
-              info_->name, other.info_->name);
+  OAS_REQUIRE(info_ == other.info_, "evidence of {} and {} cannot be merged", info_->name,
+              other.info_->name);
+  OAS_REQUIRE(fingerprint_ == other.fingerprint_,
+              "evidence of {} cannot be merged: its model or its options are others", info_->name);
   OAS_REQUIRE(body_->can_merge(),
               "estimator '{}', with these options, takes rows in their order: nothing can be "
               "merged",

@@ -140,13 +140,17 @@ void LogWriter::Impl::write(const Trajectory& block, std::span<const double> rea
   rows_ += block.size();
 }
 
-// Nothing where nothing was observed.
+// Empty where a component was not read, NaN; one was, or the observation would be missing.
 char* LogWriter::Impl::append_reading(std::span<const double> reading, char* out) {
+  bool read = false;
   for (std::size_t i = 0; i < reading.size(); ++i) {
-    OAS_REQUIRE(std::isfinite(reading[i]), "observation {} is not finite", reading[i]);
+    OAS_REQUIRE(!std::isinf(reading[i]), "observation {} is not finite", reading[i]);
     if (i > 0) *out++ = ',';
+    if (std::isnan(reading[i])) continue;
     out = readings_.append(reading[i], out);
+    read = true;
   }
+  OAS_REQUIRE(read, "observation {} is not finite", reading[0]);
   return out;
 }
 
@@ -230,6 +234,11 @@ void LogWriter::write(const Trajectory& block, long run, std::string_view name) 
 
 void LogWriter::write(const Trajectory& block, std::span<const double> readings, long run) {
   impl_->write(block, readings, run, {});
+}
+
+void LogWriter::write(const Trajectory& block, std::span<const double> readings, long run,
+                      std::string_view name) {
+  impl_->write(block, readings, run, name);
 }
 
 void LogWriter::commit() { impl_->commit(); }

@@ -49,8 +49,11 @@ class LogWriter {
   void write(const Trajectory& block, long run);
   /// The same for a run with a name, as it stands in column `run`; several may have the same.
   void write(const Trajectory& block, long run, std::string_view name);
-  /// The same with `readings` [row][component] as observations.
+  /// The same with `readings` [row][component] as observations; NaN is a component that was not
+  /// read. Throws InvalidArgument where an observation that is not missing has none.
   void write(const Trajectory& block, std::span<const double> readings, long run);
+  void write(const Trajectory& block, std::span<const double> readings, long run,
+             std::string_view name);
 
   /// Completes the log. Throws InvalidArgument when it has no rows. The last call.
   void commit();
