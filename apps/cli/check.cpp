@@ -58,7 +58,8 @@ SurveyOptions survey_options(const CheckArguments& options, const Pomdp& model) 
 
 // What logs of the policy would tell; false when some row stays unknown.
 bool report_learning(const CheckArguments& options, const Pomdp& model, const SensorReport& sensors,
-                     const ErgodicityReport& ergodicity, Report& report) {
+                     const ErgodicityReport& ergodicity, const CommunicationReport& communication,
+                     Report& report) {
   const Parallelism parallelism = options.common.parallelism();
   const SurveyOptions survey = survey_options(options, model);
   const std::vector<Trajectory> logs = simulate_logs(model, survey, parallelism);
@@ -77,7 +78,7 @@ bool report_learning(const CheckArguments& options, const Pomdp& model, const Se
   report_data(survey, data, report);
   report.json["by_moments"] = found.by_moments();
   report.json["by_likelihood"] = found.by_likelihood();
-  return found.by_moments() || found.by_likelihood();
+  return can_be_learned(found, communication.strongly_connected());
 }
 
 std::optional<SensorReport> analyse_unless_large(const ObservationModel& sensors) {
@@ -108,7 +109,7 @@ Report report_finite(const CheckArguments& options, const Pomdp& model) {
     report_dynamics(model, ergodicity, communication, report);
     connected = communication.strongly_connected();
     if (sensors && small_enough_to_simulate(model)) {
-      learnable = report_learning(options, model, *sensors, ergodicity, report);
+      learnable = report_learning(options, model, *sensors, ergodicity, communication, report);
     } else {
       learnable = learnable && connected;
       report.text += "\ntoo large to simulate which rows logs determine\n";

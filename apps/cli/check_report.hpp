@@ -34,6 +34,9 @@ void report_dynamics(const Pomdp& model, const ErgodicityReport& ergodicity,
 void report_identifiability(const Pomdp& model, const SurveyOptions& options,
                             const Identifiability& found, Report& report);
 
+/// Whether the simulated logs show every row; `connected`: all states reach each other.
+[[nodiscard]] bool can_be_learned(const Identifiability& found, bool connected);
+
 /// What can be learned, in a sentence.
 [[nodiscard]] std::string verdict(const SensorReport& sensors, bool learnable, bool connected);
 

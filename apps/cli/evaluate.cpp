@@ -68,6 +68,10 @@ void add_evaluate(CLI::App& app) {
       [options = options.get()] { return !options->question.policies.empty(); },
       "used only for a table of --policy");
   only_when(
+      options->common, {"--discount"},
+      [options = options.get()] { return !options->question.policies.empty(); },
+      "only a table of --policy looks at it; a plan is judged by the aim that it was made for");
+  only_when(
       options->common, {"--start-node", "--vectors", "--grid", "--steps", "--level", "--seed"},
       [options = options.get()] { return options->question.policies.empty(); },
       "used only to evaluate one PLAN; a table of --policy is exact");

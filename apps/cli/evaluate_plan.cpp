@@ -89,8 +89,9 @@ void show(const EvaluateArguments& options, const FoundGain& found,
     if (!warnings.empty()) document["warnings"] = warnings;
     print_json(options.common, document);
   }
-  print(options.common, fmt::format("{} in {}\n  simulated  {}\n{}", options.plan, options.model,
-                                    simulated.brief(), found.text));
+  print(options.common,
+        fmt::format("{} in {}\n{}  simulated  {}{}\n{}", options.plan, options.model, found.aim,
+                    simulated.brief(), found.aim.empty() ? "" : ", in the long run", found.text));
   warn_of_simulation(simulated, options.common);
 }
 

@@ -7,6 +7,7 @@
 #include "names.hpp"
 #include "oas/core/contracts.hpp"
 #include "oas/planning/evaluation/policy_simulation.hpp"
+#include "oas/planning/evaluation/rule_simulation.hpp"
 
 namespace oas::cli {
 
@@ -22,6 +23,22 @@ std::optional<ChainEvaluation> on_chain(const EvaluationOptions& options, const 
   return evaluate_on_chain(truth, plan, filter, chain, parallelism);
 }
 
+// What a discounted plan was made for.
+void add_worth(const EvaluationOptions& options, const Pomdp& truth, const Plan& plan,
+               const Pomdp& filter, FoundGain& found, Parallelism parallelism) {
+  BeliefRule rule = rule_of(plan);
+  rule.model = filter;
+  const double discount = plan.discounted->discount;
+  const GainInterval worth =
+      simulate_discounted(truth, rule, discount, options.simulation, parallelism).gain;
+  found.aim = fmt::format("  worth      {:.6g} ± {:.2g} from the start, discounted by {:g}\n",
+                          worth.mean, worth.half_width, discount);
+  found.json["discounted"] = {{"discount", discount},
+                              {"simulated", worth.mean},
+                              {"half_width", worth.half_width},
+                              {"lower_limit", worth.lower_limit}};
+}
+
 FoundGain evaluate(const EvaluationOptions& options, const EvaluationModels& models,
                    const Plan& plan, Parallelism parallelism) {
   const Pomdp& truth = models.truth.model;
@@ -29,10 +46,11 @@ FoundGain evaluate(const EvaluationOptions& options, const EvaluationModels& mod
   const auto chain = on_chain(options, truth, plan, filter, parallelism);
   FoundGain found;
   found.simulated = evaluate_by_simulation(truth, plan, filter, options.simulation, parallelism);
+  if (plan.discounted) add_worth(options, truth, plan, filter, found, parallelism);
   if (chain) {
-    found.json = {{"chain", chain->gain},
-                  {"chain_status", to_string(chain->status)},
-                  {"chain_resolution", chain->resolution}};
+    found.json.update({{"chain", chain->gain},
+                       {"chain_status", to_string(chain->status)},
+                       {"chain_resolution", chain->resolution}});
     found.text = fmt::format("  chain      {:.6g} (belief grid of resolution {}, {})\n",
                              chain->gain, chain->resolution, chain->message);
   }

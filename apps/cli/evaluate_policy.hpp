@@ -40,6 +40,7 @@ struct EvaluationModels {
 /// What was found out, for people and machines.
 struct FoundGain {
   GainInterval simulated;
+  std::string aim;   ///< what the policy was made for, where that is not the long run
   std::string text;  ///< lines beside that of the simulation
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
 };

@@ -13,23 +13,6 @@ namespace {
 constexpr double kExactBeliefs = 1e-6;  // rounded so little, a policy is itself
 constexpr std::size_t kShownUnits = 40;
 
-// An estimate at 0 is a tiny number.
-constexpr double kNoTime = 1e-6;
-constexpr double kForEver = 1e9;
-
-std::string steps_text(double steps) {
-  if (steps < kNoTime) return "0";
-  return steps < kForEver ? fmt::format("{:.4g}", steps) : "never";
-}
-
-std::string mean_text(const Forecast& forecast) {
-  if (forecast.mean_steps < kForEver || forecast.ever <= kNoTime) {
-    return steps_text(forecast.mean_steps);
-  }
-  return forecast.ever < 1.0 ? fmt::format("never in {:.2g} %", 100.0 * (1.0 - forecast.ever))
-                             : "never";
-}
-
 std::string with_limits(const std::string& middle, const std::string& lower,
                         const std::string& upper, bool limits) {
   return limits ? fmt::format("{} [{}, {}]", middle, lower, upper) : middle;
@@ -64,8 +47,8 @@ std::string unit_table(const ForecastArguments& options, const Pomdp& model,
                                 limits ? share(unit->upper.survival.back()) : "",
                                 limits ? share(unit->lower.survival.back()) : "", limits));
       row.push_back(half ? fmt::format("{}", *half) : fmt::format("> {}", steps));
-      row.push_back(with_limits(mean_text(unit->middle), steps_text(unit->lower.mean_steps),
-                                steps_text(unit->upper.mean_steps), limits));
+      row.push_back(with_limits(mean_steps_words(unit->middle), steps_words(unit->lower.mean_steps),
+                                steps_words(unit->upper.mean_steps), limits));
     }
     table.add(std::move(row));
   }

@@ -22,8 +22,7 @@ bool keeps_belief(const AskedPolicy& policy) {
   return std::holds_alternative<BeliefRule>(policy.acts);
 }
 
-Answer answer(AskedPolicy policy, const Pomdp& model, const DrawnModels& draws,
-              const std::optional<Pomdp>& filter, const Common& common) {
+void keep_beliefs_with(const std::optional<Pomdp>& filter, AskedPolicy& policy) {
   if (auto* const rule = std::get_if<BeliefRule>(&policy.acts); rule != nullptr && filter) {
     OAS_REQUIRE(filter->num_states() == rule->model.num_states() &&
                     filter->num_actions() == rule->model.num_actions() &&
@@ -33,11 +32,15 @@ Answer answer(AskedPolicy policy, const Pomdp& model, const DrawnModels& draws,
     rule->model = *filter;
     policy.note = "";
   }
+}
+
+Answer answer(AskedPolicy policy, const Pomdp& model, const DrawnModels& draws,
+              const AnswerOptions& options, const Common& common) {
   Answer result{std::move(policy), {}, {}};
-  result.found = answer_about(result.policy, model, draws.models, {}, common.parallelism());
+  result.found = answer_about(result.policy, model, draws.models, options, common.parallelism());
   for (const Pomdp& extreme : draws.extremes) {
     result.extremes.push_back(
-        answer_about(result.policy, extreme, {}, {}, common.parallelism()).value);
+        answer_about(result.policy, extreme, {}, options, common.parallelism()).value);
   }
   return result;
 }
@@ -66,7 +69,8 @@ void compare_policies(const WhatIf& question, const Pomdp& model,
     for (AskedPolicy& policy : policies) {
       const std::string name = policy.name;
       answers.push_back(about_file("policy " + name, [&] {
-        return answer(std::move(policy), model, drawn, filter, common);
+        keep_beliefs_with(filter, policy);
+        return answer(std::move(policy), model, drawn, {question.discount, {}}, common);
       }));
     }
   });

@@ -14,13 +14,16 @@ namespace oas::cli {
 struct WhatIf {
   std::string name;  ///< of the model
   std::vector<std::string> policies;
-  std::vector<Setting> rows;  ///< how logs are read
-  double confidence = 0.95;   ///< of limits over the draws of an estimate
+  std::vector<Setting> rows;       ///< how logs are read
+  double confidence = 0.95;        ///< of limits over the draws of an estimate
+  std::optional<double> discount;  ///< unset: long-run averages
 
   template <class Fields>
   void visit(Fields& fields) {
     fields("confidence", confidence, {kAboveZero, kBelowOne},
            "level of the limits over the draws of an estimate, with --policy");
+    fields("discount", discount, {kAboveZero, kBelowOne},
+           "with --policy: the discounted sum from the start instead of the average");
   }
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,17 @@ struct Answer {
     return range;
   }
 };
+
+/// The share of the draws in which a policy earns more than another one, by more than rounding;
+/// nothing where the two earn the same in all.
+[[nodiscard]] std::optional<double> share_better(const PosteriorValue& value,
+                                                 const PosteriorValue& other);
+
+/// For machines; `end` is what about_the_end() says, and empty where nothing is to be said.
+[[nodiscard]] nlohmann::ordered_json answers_json(const WhatIf& question, const Pomdp& model,
+                                                  const DrawnModels& drawn,
+                                                  const std::vector<Answer>& answers,
+                                                  const std::string& end);
 
 /// The table of all policies, with what is to be said about each.
 void print_answers(const WhatIf& question, const Pomdp& model, const DrawnModels& drawn,

@@ -124,9 +124,10 @@ class Fleets(CliCase):
         other = "\n".join(row.replace(",", ";").replace(";;x", ";NA;x") for row in self.rows)
         self.write("other.csv", other + "\n")
         read = (*self.COLUMNS, "--step", "1h", "--gaps", "repeat")
-        self.write("options.json", json.dumps({
-            "format": "oas-log-options/1", "separator": ";", "missing": "NA", "step": "1h",
-            "columns": self.COLUMNS[1], "gaps": "new-run"}))
+        told = {"format": "oas-log-options/1", "separator": ";", "missing": "NA", "step": "1h",
+                "columns": self.COLUMNS[1], "gaps": "new-run"}
+        self.write("options.json", json.dumps(told))
+        self.write("listed.json", json.dumps({**told, "missing": ["NULL", "NA"]}))
         plain = self.good("estimate", "m.json", "fleet.csv", *read, "--estimator", "oas-ml")
         typed = ("--separator", ";", "--missing", "NA")
         self.assertEqual(plain, self.good("estimate", "m.json", "other.csv", *read, *typed,
@@ -140,6 +141,8 @@ class Fleets(CliCase):
                      for log, options in (("fleet.csv", (*self.COLUMNS, "--step", "1h", "--gaps",
                                                          "new-run")), ("other.csv", told))}
             self.assertEqual(*files.values())
+        self.assertEqual(*(self.good("score", "m.json", "--log", "other.csv", "--log-options", file)
+                           for file in ("options.json", "listed.json")))
 
     def test_options_are_named_as_typed(self):
         read = ("estimate", "m.json", "fleet.csv", *self.COLUMNS)

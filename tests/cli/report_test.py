@@ -62,6 +62,25 @@ class LogReport(CliCase):
                 self.assertEqual((seen["requests"], seen["wide"]), ([], False))
                 self.assertEqual(seen["risks"], sorted(seen["risks"]))
 
+    def test_what_is_hardly_known_looks_hardly_known(self):
+        """A mean time without end keeps its limits, and many rows of the same kind are one box."""
+        self.write("short.csv", "run,action,observation\n" +
+                   "".join(f"{u},run,clean\n" * 3 for u in range(3)))
+        self.good("estimate", "machine-maintenance", "short.csv", "-o", "short.json", "--quiet")
+        asked = ("short.json", "short.csv", "--actions", "run", "--reach", "failing", "--steps", 5)
+        told = self.good_json("forecast", *asked)["units"]
+        self.assertTrue(any(unit["mean_steps"]["limits"][1] is None for unit in told))
+        page = self.page(*asked)
+        cells = re.findall(r"<td[^>]*>([^<]*)</td></tr>", page.split('id="forecast"')[1]
+                           .split("</section>")[0])
+        self.assertEqual(len(cells), len(told))
+        for cell in cells:
+            self.assertRegex(cell, r"\(\S+ to \S+\)$")
+        self.assertTrue(any("to never)" in cell for cell in cells))
+        boxes = re.findall(r'<p class="answer warning">([^<]*)</p>', page)
+        kinds = [re.sub(r"[0-9.]+|rows? .*?\) (and [0-9]+ more )?", "", box) for box in boxes]
+        self.assertEqual(len(kinds), len(set(kinds)), boxes)
+
     def test_rows_are_read_as_the_option_says(self):
         plain = self.model("machine-maintenance", timing="after")
         plain["observation"] = [plain["observation"][0]] * len(plain["observation"])

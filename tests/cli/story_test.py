@@ -68,6 +68,24 @@ class Story(CliCase):
         self.good("simulate", "pest-control", "--filter", "learned.json", "--steps", 100, "-o",
                   "filtered.csv")
 
+    def test_check_does_not_promise_what_its_own_table_denies(self):
+        """One long run of what wears out shows next to nothing of the time before."""
+        sensor = [[0.85, 0.13, 0.02], [0.15, 0.8, 0.05], [0.01, 0.02, 0.97]]
+        for leaves in (0.05, 0.0005):
+            wear = [[1 - leaves, leaves, 0], [0, 1 - leaves, leaves], [0, 0, 1]]
+            self.write("wear.json", json.dumps({
+                "format": "oas-model/1", "timing": "before", "states": ["new", "worn", "broken"],
+                "actions": ["run"], "observations": ["hum", "rattle", "still"], "start": [1, 0, 0],
+                "transition": [wear], "observation": sensor}))
+            many = self.good_json("check", "wear.json", "--runs", 1000, "--steps", 128)
+            self.assertEqual(many["learnable"], leaves > 0.01)  # else failures are too rare
+            if many["learnable"]:
+                one = ("--runs", 4, "--steps", 100000)
+                self.assertFalse(self.good_json("check", "wear.json", *one)["learnable"])
+                text = self.good("check", "wear.json", *one)
+                self.assertNotIn("every row of the transition model can be learned", text)
+                self.assertIn("use many runs from the start (--steps and --runs say", text)
+
     def test_random_problems(self):
         self.good("problem", "random", "--states", 4, "--actions", 2, "--observations", 6,
                   "--alpha", 0.2, "--seed", 3, "-o", "r.json")

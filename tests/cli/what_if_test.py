@@ -123,6 +123,57 @@ class WhatIf(CliCase):
         self.assertLessEqual(told["limited"]["frequency"], 0.06)
         self.assertGreater(told["limited"]["multiplier"], 0)
 
+    def test_what_comes_before_an_end_is_compared_with_a_discount(self):
+        """Where all ends in a failure for ever, long-run averages are the same for all policies."""
+        lasting = {**PUMP, "transition": [[[0.9, 0.1], [0, 1]], [[0.96, 0.04], [0, 1]]],
+                   "reward": [[1, 0], [0.5, 0]]}
+        self.write("pump.json", json.dumps(lasting))
+        text = self.good("evaluate", "pump.json", "--policy", "constant:run", "--policy",
+                         "constant:repair")
+        self.assertIn("stays in failed for ever", text)
+        self.assertIn("--discount compares the time before", text)
+        asked = ("constant:run", "constant:repair")
+        for plain in self.table(*asked):
+            self.assertAlmostEqual(plain["gain"], 0, places=9)
+        run, repair = self.table(*asked, more=("--discount", 0.95))
+        self.assertAlmostEqual(run["worth"], 1 / (1 - 0.95 * 0.9), places=9)
+        self.assertAlmostEqual(repair["worth"], 0.5 / (1 - 0.95 * 0.96), places=9)
+        self.assertAlmostEqual(run["frequencies"]["good"]["value"], 0.05 * run["worth"], places=9)
+        self.assertAlmostEqual(run["frequencies"]["failed"]["value"], 1 - 0.05 * run["worth"],
+                               places=9)
+        text = self.good("evaluate", "pump.json", "--policy", "uniform", "--discount", 0.95)
+        self.assertIn("discounted by 0.95", text)
+        self.assertNotIn("for ever", text)
+        # A plan is judged by what it was made for, in whatever model it is tried.
+        told = self.good_json("plan", "pump.json", "--discount", 0.95, "-o", "plan.json")
+        worse = {**lasting, "transition": [[[0.8, 0.2], [0, 1]], [[0.96, 0.04], [0, 1]]]}
+        self.write("worse.json", json.dumps(worse))
+        for model, worth in (("pump.json", 1 / (1 - 0.95 * 0.9)),
+                             ("worse.json", 1 / (1 - 0.95 * 0.8))):
+            found = self.good_json("evaluate", model, "plan.json")
+            self.assertEqual(found["discounted"]["discount"], 0.95)
+            self.assertAlmostEqual(found["discounted"]["simulated"], worth,
+                                   delta=1.5 * found["discounted"]["half_width"])
+            self.assertAlmostEqual(self.table("plan.json", model=model,
+                                              more=("--discount", 0.95))[0]["worth"], worth,
+                                   places=9)
+        self.assertLessEqual(told["discounted"]["lower"], told["discounted"]["upper"])
+        self.assertIn("from the start, discounted by 0.95",
+                      self.good("evaluate", "pump.json", "plan.json"))
+        self.bad("evaluate", "pump.json", "plan.json", "--discount", 0.9, says=["--discount"])
+        self.bad("evaluate", "pump.json", "--policy", "uniform", "--discount", 1,
+                 says=["--discount"])
+
+    def test_discounted_limits_hold_what_the_estimate_leaves_open(self):
+        self.good("simulate", "machine-maintenance", "--steps", 300, "--runs", 2, "-o", "log.csv")
+        self.good("estimate", "machine-maintenance", "log.csv", "--estimator", "gibbs", "--draws",
+                  100, "-o", "e.json")
+        told = self.good_json("plan", "e.json", "--discount", 0.9, "--grid", 12, "--steps", 6400,
+                              "-o", "plan.json")
+        mine = self.table("plan.json", model="e.json", more=("--discount", 0.9))[0]
+        for limit, key in zip(mine["worth_limits"], ("lower", "upper")):
+            self.assertAlmostEqual(limit, told["posterior"][key], delta=0.02)
+
     def test_what_cannot_be_is_refused(self):
         model = "pump.json"
         for policy, says in (("constant:fly", "no action 'fly'"), ("schedule:", "no action"),

@@ -75,11 +75,16 @@ TEST(Controller, DiscountedSumsSolveTheirEquation) {
         for (int s = 0; s < 3; ++s) {
           expected += model.start()[static_cast<std::size_t>(s)] * values[s];
         }
-        EXPECT_NEAR(discounted_value(model, controller, discount), expected,
-                    1e-9 * std::abs(expected));
+        const ControllerValue found = evaluate_discounted(model, controller, discount);
+        EXPECT_NEAR(found.gain, expected, 1e-9 * std::abs(expected));
+        double by_shares = 0.0;
+        for (int s = 0; s < 3; ++s) {
+          by_shares += found.frequencies.at(static_cast<std::size_t>(s)) * reward[s];
+        }
+        EXPECT_NEAR(by_shares, (1.0 - discount) * expected, 1e-9 * std::abs(expected));
       }
-      EXPECT_THROW(static_cast<void>(discounted_value(model, controller, 1.0)), InvalidArgument);
-      EXPECT_THROW(static_cast<void>(discounted_value(model, controller, 0.0)), InvalidArgument);
+      EXPECT_THROW(static_cast<void>(evaluate_discounted(model, controller, 1.0)), InvalidArgument);
+      EXPECT_THROW(static_cast<void>(evaluate_discounted(model, controller, 0.0)), InvalidArgument);
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "oas/planning/evaluation/rule_simulation.hpp"
 #include "planning/planning_support.hpp"
 #include "support/random_models.hpp"
@@ -38,7 +40,7 @@ TEST(PolicyAnswer, WhereFewBeliefsAreNotEnoughThePolicyIsSimulated) {
     for (const char* text : {"threshold:0>0.9=1,else=0", "threshold:0>0.8=1,else=0"}) {
       const Pomdp model = phases(slip, 0.5);
       const AskedPolicy policy = parse_policy_text(text, model);
-      const PolicyAnswer answer = answer_about(policy, model, {{model}}, simulation);
+      const PolicyAnswer answer = answer_about(policy, model, {{model}}, {{}, simulation});
       const RuleValue itself = simulate_rule(model, std::get<BeliefRule>(policy.acts), simulation);
       EXPECT_NEAR(answer.value.gain, itself.gain.mean, itself.gain.half_width + 4e-3) << text;
       EXPECT_NEAR(answer.drawn.gains.at(0), itself.gain.mean, 3.0 * itself.gain.half_width + 4e-3);
@@ -80,7 +82,7 @@ TEST(PolicyAnswer, AFailureForEverThatNoSimulationSeesIsTheLongRun) {
   for (const char* text : {"threshold:0>0.9=1,else=0", "threshold:0>0.8=1,else=0"}) {
     const Pomdp model = phases_that_fail(0.0005, 0.5);
     const PolicyAnswer answer =
-        answer_about(parse_policy_text(text, model), model, {{model}}, simulation);
+        answer_about(parse_policy_text(text, model), model, {{model}}, {{}, simulation});
     EXPECT_FALSE(answer.simulated);
     EXPECT_NEAR(answer.value.gain, -3.0, 1e-6) << text;
     EXPECT_NEAR(answer.drawn.gains.at(0), -3.0, 1e-6) << text;
@@ -108,6 +110,43 @@ TEST(PolicyAnswer, RunsThatEndInSeveralWaysAreSimulatedOften) {
     const double slack = answer.simulated ? answer.simulated->half_width : 0.03;
     EXPECT_NEAR(answer.value.gain, truth.gain.mean, slack + truth.gain.half_width) << text;
     EXPECT_LT(slack, 0.06);
+  }
+}
+
+// The same about discounted sums, whose simulation also allows for what comes after its steps.
+TEST(PolicyAnswer, DiscountedSumsAreThoseOfThePolicyItself) {
+  SimulationOptions simulation;
+  simulation.steps = 40'000;
+  for (const double slip : {0.0005, 0.005}) {
+    for (const double discount : {0.9, 0.999, 0.99999}) {
+      const Pomdp model = phases(slip, 0.5);
+      const AskedPolicy policy = parse_policy_text("threshold:0>0.9=1,else=0", model);
+      const auto& rule = std::get<BeliefRule>(policy.acts);
+      const PolicyAnswer answer = answer_about(policy, model, {{model}}, {discount, simulation});
+      const RuleValue itself = simulate_discounted(model, rule, discount, simulation);
+      const double slack = itself.gain.half_width + 4e-3 / (1.0 - discount);
+      EXPECT_NEAR(answer.value.gain, itself.gain.mean, slack) << discount;
+      EXPECT_NEAR(answer.drawn.gains.at(0), itself.gain.mean, 3.0 * slack) << discount;
+      EXPECT_NEAR(std::accumulate(itself.frequencies.begin(), itself.frequencies.end(), 0.0), 1.0,
+                  1e-9);
+      EXPECT_THROW(static_cast<void>(simulate_discounted(model, rule, 1.0)), InvalidArgument);
+    }
+  }
+}
+
+// A constant policy, whose sum is known, simulated for fewer steps than matter.
+TEST(PolicyAnswer, AnInfiniteSumThatIsCutOffIsWithinItsLimits) {
+  const Pomdp model = phases(0.05, 0.7);
+  const AskedPolicy rule = parse_policy_text("threshold:0>0=0,else=0", model);
+  const AskedPolicy constant = parse_policy_text("constant:0", model);
+  for (const double discount : {0.9, 0.999, 0.9999}) {
+    SimulationOptions simulation;
+    simulation.steps = 20'000;
+    const double truth = evaluate_discounted(model, started(constant).controller, discount).gain;
+    const GainInterval found =
+        simulate_discounted(model, std::get<BeliefRule>(rule.acts), discount, simulation).gain;
+    EXPECT_NEAR(found.mean, truth, 2.0 * found.half_width) << discount;
+    EXPECT_LE(found.lower_limit, truth + found.half_width) << discount;
   }
 }
 

@@ -20,6 +20,10 @@ namespace oas {
 
 namespace {
 
+// An estimate at 0 is a tiny number.
+constexpr double kNoTime = 1e-6;
+constexpr double kForEver = 1e9;
+
 // Puts the forecasts of many draws together.
 class Spread {
  public:
@@ -370,6 +374,18 @@ std::vector<UnitForecast> forecast_log(const AnyModel& model,
   if (options.policy) return under_policy(forecasts, waiting);
   for (UnitNow& now : waiting) units.push_back(forecasts.under_schedule(std::move(now)));
   return units;
+}
+
+std::string steps_words(double steps, const char* format) {
+  if (steps < kNoTime) return "0";
+  return steps < kForEver ? fmt::format(fmt::runtime(format), steps) : "never";
+}
+
+std::string mean_steps_words(const Forecast& forecast, const char* format) {
+  if (forecast.mean_steps < kForEver || forecast.ever <= kNoTime || !(forecast.ever < 1.0)) {
+    return steps_words(forecast.mean_steps, format);
+  }
+  return fmt::format("never in {:.2g} %", 100.0 * (1.0 - forecast.ever));
 }
 
 }  // namespace oas

@@ -47,6 +47,14 @@ struct UnitForecast {
   return a.middle.survival.back() < b.middle.survival.back();
 }
 
+/// A time of so many steps for people, rounded by `format`, as {:.4g}: "0", or "never" beyond 10⁹,
+/// where an estimate at 0 may be a tiny number.
+[[nodiscard]] std::string steps_words(double steps, const char* format = "{:.4g}");
+
+/// The mean time until the states to reach, in such words: "never in 12 %" where a part of the
+/// units never gets there.
+[[nodiscard]] std::string mean_steps_words(const Forecast& forecast, const char* format = "{:.4g}");
+
 struct ForecastOptions {
   ForecastQuestion question;
   /// Whose actions are to come, instead of the schedule of the question: they answer what will be

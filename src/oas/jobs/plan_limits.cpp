@@ -38,9 +38,10 @@ Worth worth_of(const Plan& plan, const DrawnModels& draws, const Controller& con
             [&](const Pomdp& model) { return evaluate_controller(model, controller).gain; }};
   }
   const double discount = plan.discounted->discount;
-  return {
-      discounted_over(draws.models, controller, discount, parallelism),
-      [&, discount](const Pomdp& model) { return discounted_value(model, controller, discount); }};
+  return {discounted_over(draws.models, controller, discount, parallelism).gains,
+          [&, discount](const Pomdp& model) {
+            return evaluate_discounted(model, controller, discount).gain;
+          }};
 }
 
 // Where the controller is a coarse copy of the plan; else empty.
@@ -52,7 +53,8 @@ std::string about_coarseness(const Plan& plan, const ActingPlan& acting) {
         "plan's own model",
         acting.gain);
   }
-  const double here = discounted_value(plan.model, acting.controller, plan.discounted->discount);
+  const double here =
+      evaluate_discounted(plan.model, acting.controller, plan.discounted->discount).gain;
   const double lower = plan.discounted->lower;
   if (here >= lower - kCoarse * std::abs(lower)) return {};
   return fmt::format(
@@ -120,9 +122,7 @@ PlanLimits set_limits_over_draws(Plan& plan, const DrawnModels& draws, double co
   return limits;
 }
 
-std::string long_run_note(const Plan& plan) {
-  if (plan.discounted || plan.horizon) return {};
-  const Pomdp& model = plan.model;
+std::string about_the_end(const Pomdp& model) {
   const CommunicationReport report =
       analyse_communication(without_tiny(model.transition()), model.start());
   const bool all_end = report.num_closed_classes() == static_cast<int>(report.absorbing.size());
@@ -131,8 +131,14 @@ std::string long_run_note(const Plan& plan) {
   for (const State state : report.absorbing) names.push_back(model.states()[state.value()]);
   return fmt::format(
       "sooner or later the system stays in {} for ever, and the average over all time counts only "
-      "that: --discount and --horizon plan for the time before",
+      "that",
       fmt::join(names, " or "));
+}
+
+std::string long_run_note(const Plan& plan) {
+  if (plan.discounted || plan.horizon) return {};
+  const std::string end = about_the_end(plan.model);
+  return end.empty() ? end : end + ": --discount and --horizon plan for the time before";
 }
 
 }  // namespace oas

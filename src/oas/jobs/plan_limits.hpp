@@ -24,9 +24,13 @@ struct PlanLimits {
 [[nodiscard]] PlanLimits set_limits_over_draws(Plan& plan, const DrawnModels& draws,
                                                double confidence, Parallelism parallelism = {});
 
-/// Where the plan is for the long-run average, but whatever is done the system ends in states that
-/// it never leaves again (with a probability of 1e-6 a step at most): that only the reward there
-/// counts, and which criteria look at the time before. Else empty. O(A S²).
+/// Where whatever is done the system ends in states that it never leaves again (with a probability
+/// of 1e-6 a step at most): that the long-run average counts only the reward there. Else empty. No
+/// full stop. O(A S²).
+[[nodiscard]] std::string about_the_end(const Pomdp& model);
+
+/// The same about the model of a plan for the long-run average, with the criteria that look at the
+/// time before; empty for other plans.
 [[nodiscard]] std::string long_run_note(const Plan& plan);
 
 }  // namespace oas

@@ -14,21 +14,25 @@ namespace {
 
 constexpr std::string_view kOptionsFormat = "oas-log-options/1";
 
-std::string joined(const JsonView& view) {
-  return view.is_array() ? fmt::format("{}", fmt::join(view.as_strings(), "+")) : view.as_string();
+std::string joined(const JsonView& view, const char* by) {
+  return view.is_array() ? fmt::format("{}", fmt::join(view.as_strings(), by)) : view.as_string();
 }
 
 // {"action": "cmd", "observation": ["vib", "temp"]} as --columns has it.
 std::string columns_text(const JsonView& view) {
   std::vector<std::string> parts;
   for (const auto& [part, unused] : view.json().items()) {
-    parts.push_back(fmt::format("{}={}", part, joined(view.at(part))));
+    parts.push_back(fmt::format("{}={}", part, joined(view.at(part), "+")));
   }
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
+// Options whose value is a list, on the command line with commas, as NA,NULL.
+bool takes_several(std::string_view name) { return name == "missing" || name == "step_classes"; }
+
 std::string value_text(const JsonView& view, const SettingInfo& setting) {
   if (setting.name == "columns" && view.json().is_object()) return columns_text(view);
+  if (view.is_array() && takes_several(setting.name)) return joined(view, ",");
   if (setting.type.empty()) return view.as_bool() ? "true" : "false";
   return view.is_number() ? fmt::format("{}", view.as_double()) : view.as_string();
 }

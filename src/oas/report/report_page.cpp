@@ -77,7 +77,7 @@ class Page {
 
   [[nodiscard]] std::vector<std::string> warnings() const {
     std::vector<std::string> result;
-    if (contents_.estimate) result = contents_.estimate->warnings;
+    if (contents_.estimate) result = for_people(contents_.estimate->warnings);
     if (contents_.review.impossible > 0) {
       result.push_back(
           fmt::format("{} rows have probability 0 under this model: the model or the "
@@ -101,6 +101,15 @@ class Page {
     if (!limits()) return fmt::format("{:.2f}", middle);
     return fmt::format("{:.2f} ({:.2f} to {:.2f})", middle, 1.0 - unit.upper.survival.back(),
                        1.0 - unit.lower.survival.back());
+  }
+
+  // "21.4 (3.7 to never)"
+  [[nodiscard]] std::string mean_steps(const UnitForecast& unit) const {
+    constexpr const char* kFormat = "{:.1f}";
+    const std::string middle = mean_steps_words(unit.middle, kFormat);
+    if (!limits()) return middle;
+    return fmt::format("{} ({} to {})", middle, steps_words(unit.lower.mean_steps, kFormat),
+                       steps_words(unit.upper.mean_steps, kFormat));
   }
 
   [[nodiscard]] std::string headline() const {
@@ -158,13 +167,8 @@ class Page {
       text += fmt::format("<td data-value=\"{}\">{}</td>", 1.0 - unit.middle.survival.back(),
                           share(unit));
       const double mean = unit.middle.mean_steps;
-      text += std::isfinite(mean)
-                  ? fmt::format("<td data-value=\"{}\">{:.1f}{}</td>", mean, mean,
-                                limits() && std::isfinite(unit.upper.mean_steps)
-                                    ? fmt::format(" ({:.1f} to {:.1f})", unit.lower.mean_steps,
-                                                  unit.upper.mean_steps)
-                                    : "")
-                  : "<td data-value=\"\">may never happen</td>";
+      text += fmt::format("<td data-value=\"{}\">{}</td>",
+                          std::isfinite(mean) ? fmt::format("{}", mean) : "", mean_steps(unit));
     }
     return text + "</tr>\n";
   }

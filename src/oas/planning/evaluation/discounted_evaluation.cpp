@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cmath>
 
 #include "oas/belief/filter.hpp"
 #include "oas/core/contracts.hpp"
+#include "oas/planning/evaluation/detail/discounted_runs.hpp"
 #include "oas/planning/look_ahead.hpp"
 #include "oas/planning/planner.hpp"
 #include "oas/simulation/run.hpp"
@@ -10,9 +10,6 @@
 namespace oas {
 
 namespace {
-
-constexpr double kForgotten = 1e-9;  // weight of a step beyond which a run is of no use
-constexpr std::uint64_t kFewestRuns = 8;
 
 // A discounted plan that plays in its own model and says what its steps are worth.
 class DiscountedPlay {
@@ -60,13 +57,10 @@ void certify_discounted(Plan& plan, const SimulationOptions& options, Parallelis
   OAS_REQUIRE(discount > 0.0 && discount < 1.0, "discount is {}; it must lie between 0 and 1",
               discount);
   options.validate();
-  const auto enough = static_cast<std::uint64_t>(std::log(kForgotten) / std::log(discount)) + 1;
-  const std::uint64_t length =
-      std::max<std::uint64_t>(std::min(enough, options.steps / kFewestRuns), 1);
-  const std::uint64_t runs = std::max(options.steps / length, kFewestRuns);
+  const auto [length, runs] = detail::discounted_runs(discount, options.steps);
   const double least = plan.model.expected_reward().minCoeff() / (1.0 - discount);
   std::vector<double> sums(runs);
-  parallel_for(runs, parallelism, [&](std::size_t r) {
+  parallel_for(runs, parallelism, [&, steps = length](std::size_t r) {
     const auto replication = static_cast<std::uint32_t>(r);
     Environment environment(plan.model, Rng({options.seed, replication, Role::environment}));
     Rng rng({options.seed, replication, Role::agent});
@@ -74,7 +68,7 @@ void certify_discounted(Plan& plan, const SimulationOptions& options, Parallelis
     open_run(environment, agent);
     double sum = agent.value();
     double weight = 1.0;
-    play(environment, agent, rng, length,
+    play(environment, agent, rng, steps,
          [&](const Choice& /*choice*/, const Environment::Outcome& /*outcome*/) {
            sum += weight * (agent.mean() - agent.value());
            weight *= discount;

@@ -114,7 +114,8 @@ Vector law_on(const detail::ControllerChain& chain, std::span<const StartPair> l
 
 }  // namespace
 
-double discounted_value(const Pomdp& truth, const Controller& controller, double discount) {
+ControllerValue evaluate_discounted(const Pomdp& truth, const Controller& controller,
+                                    double discount) {
   OAS_REQUIRE(discount > 0.0 && discount < 1.0,
               "discount is {}; it must lie strictly between 0 and 1", discount);
   controller.check_fits(truth);
@@ -123,15 +124,24 @@ double discounted_value(const Pomdp& truth, const Controller& controller, double
   const std::string missing = chain.what_is_missing();
   OAS_REQUIRE(missing.empty(), "the policy stops: {}", missing);
   const Vector worth = rewards_and_states(truth, controller, chain).col(0);
-  Vector law = law_on(chain, start, static_cast<std::size_t>(truth.num_states()));
+  const auto states = static_cast<std::size_t>(truth.num_states());
+  Vector law = law_on(chain, start, states);
   Vector next;
-  double sum = 0.0;
+  Vector visits = Vector::Zero(law.size());
+  ControllerValue result;
   for (double weight = 1.0; weight > kForgottenWeight * (1.0 - discount); weight *= discount) {
-    sum += weight * worth.dot(law);
+    result.gain += weight * worth.dot(law);
+    visits += weight * law;
     chain.advance(law, next);
     std::swap(law, next);
   }
-  return sum;
+  result.num_pairs = chain.num_pairs();
+  result.frequencies.assign(states, 0.0);
+  for (std::size_t i = 0; i < result.num_pairs; ++i) {
+    const auto state = static_cast<std::size_t>(chain.state_of(i).value());
+    result.frequencies[state] += (1.0 - discount) * visits[static_cast<Eigen::Index>(i)];
+  }
+  return result;
 }
 
 ControllerValue evaluate_controller(const Pomdp& truth, const Controller& controller) {

@@ -21,4 +21,12 @@ struct RuleValue {
                                       const SimulationOptions& options = {},
                                       Parallelism parallelism = {});
 
+/// The same for the discounted sum from the start: each of at least eight runs goes on until γ^t is
+/// below 1e-9, or for an eighth of the steps; what is left then is worth between the least and the
+/// largest reward for ever, and the limits allow for both. frequencies are discounted shares.
+/// Throws also unless 0 < discount < 1.
+[[nodiscard]] RuleValue simulate_discounted(const Pomdp& truth, const BeliefRule& rule,
+                                            double discount, const SimulationOptions& options = {},
+                                            Parallelism parallelism = {});
+
 }  // namespace oas

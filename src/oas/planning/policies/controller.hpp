@@ -92,9 +92,11 @@ struct ControllerValue {
 /// kMaxGraphPairs pairs, and when an observation that can come has no next node (naming both).
 [[nodiscard]] ControllerValue evaluate_controller(const Pomdp& truth, const Controller& controller);
 
-/// Σ_t γ^t E[r_t] from the model's start, by the laws of that chain until γ^t is below 1e-12 of
-/// their sum. Throws as evaluate_controller() does, and unless 0 < γ < 1.
-[[nodiscard]] double discounted_value(const Pomdp& truth, const Controller& controller,
-                                      double discount);
+/// The same for the discounted sum from the model's start, by the laws of that chain until γ^t is
+/// below 1e-12 of their sum: gain is Σ_t γ^t E[r_t], frequencies are the discounted shares (1 - γ)
+/// Σ_t γ^t P(s_t = s); num_classes and residual stay 0. Throws as evaluate_controller() does, and
+/// unless 0 < γ < 1.
+[[nodiscard]] ControllerValue evaluate_discounted(const Pomdp& truth, const Controller& controller,
+                                                  double discount);
 
 }  // namespace oas

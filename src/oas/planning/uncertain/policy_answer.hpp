@@ -20,6 +20,14 @@ struct PolicyAnswer {
   std::optional<GainInterval> simulated;
 };
 
+/// What is asked about a policy, and how.
+struct AnswerOptions {
+  /// Unset: the long-run average and shares of the steps. Else gains are the discounted sums of
+  /// rewards from the start, and frequencies are discounted shares.
+  std::optional<double> discount = {};
+  SimulationOptions simulation = {};
+};
+
 /// Steps of the simulation in each draw, at most.
 inline constexpr std::uint64_t kSimulatedStepsPerDraw = 20'000;
 
@@ -28,10 +36,10 @@ inline constexpr std::uint64_t kSimulatedStepsPerDraw = 20'000;
 /// and unless both agree within the simulation's limits and a thousandth of the rewards, all
 /// answers are those of simulations; but not where the simulation did not last until states that
 /// are never left (GainInterval::transient). Same bytes for any number of threads. Throws
-/// InvalidArgument as started() and evaluate_controller() do.
+/// InvalidArgument as started(), evaluate_controller() and evaluate_discounted() do.
 [[nodiscard]] PolicyAnswer answer_about(const AskedPolicy& policy, const Pomdp& model,
                                         std::span<const Pomdp> draws = {},
-                                        const SimulationOptions& simulation = {},
+                                        const AnswerOptions& options = {},
                                         Parallelism parallelism = {});
 
 }  // namespace oas

@@ -43,15 +43,19 @@ std::vector<double> PosteriorValue::frequencies_of(int state, int num_states) co
   return values;
 }
 
-PosteriorValue evaluate_over(std::span<const Pomdp> draws, const Controller& controller,
-                             Parallelism parallelism) {
+namespace {
+
+// What evaluate(draw), a ControllerValue, says of each draw.
+template <class Evaluate>
+PosteriorValue values_over(std::span<const Pomdp> draws, Parallelism parallelism,
+                           Evaluate evaluate) {
   PosteriorValue result;
   if (draws.empty()) return result;
   const auto states = static_cast<std::size_t>(draws.front().num_states());
   result.gains.resize(draws.size());
   result.frequencies.resize(draws.size() * states);
   parallel_for(draws.size(), parallelism, [&](std::size_t i) {
-    const ControllerValue value = evaluate_controller(draws[i], controller);
+    const ControllerValue value = evaluate(draws[i]);
     result.gains[i] = value.gain;
     std::copy(value.frequencies.begin(), value.frequencies.end(),
               result.frequencies.begin() + static_cast<std::ptrdiff_t>(i * states));
@@ -59,13 +63,19 @@ PosteriorValue evaluate_over(std::span<const Pomdp> draws, const Controller& con
   return result;
 }
 
-std::vector<double> discounted_over(std::span<const Pomdp> draws, const Controller& controller,
-                                    double discount, Parallelism parallelism) {
-  std::vector<double> values(draws.size());
-  parallel_for(draws.size(), parallelism, [&](std::size_t i) {
-    values[i] = discounted_value(draws[i], controller, discount);
+}  // namespace
+
+PosteriorValue evaluate_over(std::span<const Pomdp> draws, const Controller& controller,
+                             Parallelism parallelism) {
+  return values_over(draws, parallelism,
+                     [&](const Pomdp& draw) { return evaluate_controller(draw, controller); });
+}
+
+PosteriorValue discounted_over(std::span<const Pomdp> draws, const Controller& controller,
+                               double discount, Parallelism parallelism) {
+  return values_over(draws, parallelism, [&](const Pomdp& draw) {
+    return evaluate_discounted(draw, controller, discount);
   });
-  return values;
 }
 
 }  // namespace oas

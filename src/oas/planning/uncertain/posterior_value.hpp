@@ -45,9 +45,9 @@ struct PosteriorValue {
                                            const Controller& controller,
                                            Parallelism parallelism = {});
 
-/// The same for the discounted sum of rewards, by draw.
-[[nodiscard]] std::vector<double> discounted_over(std::span<const Pomdp> draws,
-                                                  const Controller& controller, double discount,
-                                                  Parallelism parallelism = {});
+/// The same by evaluate_discounted(): gains are discounted sums of rewards.
+[[nodiscard]] PosteriorValue discounted_over(std::span<const Pomdp> draws,
+                                             const Controller& controller, double discount,
+                                             Parallelism parallelism = {});
 
 }  // namespace oas
