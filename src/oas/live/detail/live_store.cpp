@@ -103,7 +103,8 @@ bool LiveStore::snapshot_pays(std::uint64_t least_records) const {
 // One is taken of records that are on the disk: without them a start would begin anew.
 void LiveStore::require_no_snapshot(const char* journal) const {
   OAS_REQUIRE(!std::filesystem::exists(snapshot_path()),
-              "{}: there is a snapshot, and the journal that it belongs to is {}", folder_, journal);
+              "{}: there is a snapshot, and the journal that it belongs to is {}", folder_,
+              journal);
 }
 
 void LiveStore::recover(LiveState& state, LiveLearner* learner) {
