@@ -126,6 +126,7 @@ std::optional<Runs> slow_reader(const std::string& text) {
     if (is_new) runs.emplace_back();
     runs[place->second].push_back(*row);
   }
+  if (runs.empty()) return {};  // a log without rows is none
   return runs;
 }
 
