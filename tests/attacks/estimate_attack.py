@@ -1,5 +1,5 @@
-"""An estimate that carries draws of its dynamics, sensors and rewards, wrong at one key of any depth:
-the first and the last of each list. Whoever reads it refuses it, or gives numbers.
+"""An estimate that carries draws of dynamics and rewards, wrong at one key of any depth: the first
+and the last of each list. Whoever reads it refuses it, or gives numbers.
 
 --full takes every key and value, not one in sixty.
 """
