@@ -73,6 +73,7 @@ StudyRun run_units(const StudyArguments& options, ResultStore& store,
   if (captured_output() == nullptr) {  // else signals are those of the program that called
     std::signal(SIGINT, request_stop);
     std::signal(SIGTERM, request_stop);
+    if (std::signal(SIGHUP, request_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   }
   const std::unique_ptr<StrayKeeper> keeper = keep_strays();
   constexpr double kParts = 10'000.0;  // of the progress bar
@@ -130,10 +131,10 @@ void run_into_folder(const StudyArguments& options, const Study& study) {
                     result.remaining));
   complain_of_failures(result);
   if (result.remaining > 0) {
-    throw std::runtime_error(
-        fmt::format("stopped; {} of {} tasks are stored in {}, and the same command goes on from "
-                    "there",
-                    study.num_units() - result.remaining, study.num_units(), folder));
+    const std::int64_t stored = result.skipped + result.finished;
+    throw std::runtime_error(fmt::format(
+        "stopped; {} of {} tasks{} are stored in {}, and the same command goes on from there",
+        stored, stored + result.remaining, shard ? " of this part" : "", folder));
   }
 }
 

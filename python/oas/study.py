@@ -64,7 +64,6 @@ def run(
     farm = _oas._StudyFarm(_file_of(path("file", file)), bool(quick), folder)
     try:
         functions = guests(farm._guests, estimators)
-        total = farm._total
         finished, before, failed, remain, failure = farm._run(functions, part, parts)
     finally:
         farm._close()
@@ -72,8 +71,8 @@ def run(
         raise Error(f"{failed} tasks failed; the first: {failure}")
     if remain:
         raise Error(
-            f"stopped; {total - remain} of {total} tasks are stored in {folder}, and the same call "
-            "goes on from there"
+            f"stopped; {before + finished} of {before + finished + remain} tasks are stored in "
+            f"{folder}, and the same call goes on from there"
         )
     return (
         f"{folder}: {finished} tasks finished, {before} were there before, {failed} failed, "

@@ -176,9 +176,9 @@ class Programs(CliCase):
         left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
         self.assertEqual([line for line in left.stdout.splitlines() if mark in line], [])
 
-    def stopped(self):
+    def stopped(self, *more):
         """What study run of s.toml says when it is interrupted at its work."""
-        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r"], cwd=self.folder,
+        with subprocess.Popen([OAS, "study", "run", "s.toml", "-o", "r", *more], cwd=self.folder,
                               stderr=subprocess.PIPE, text=True) as run:
             while not (self.folder / "r" / "results.sqlite").exists():
                 time.sleep(0.05)
@@ -191,6 +191,12 @@ class Programs(CliCase):
         slow = program(good="time.sleep(0.5); " + GOOD)
         self.write("s.toml", study({"p": slow}, replications=40))
         self.assertIn("the same command goes on", self.stopped())
+
+    # Of another part nothing is known here.
+    def test_a_stopped_part_counts_its_own_tasks(self):
+        slow = program(good="time.sleep(0.5); " + GOOD)
+        self.write("s.toml", study({"p": slow}, replications=40))
+        self.assertIn("0 of 1 tasks of this part are stored", self.stopped("--shard", "1/80"))
 
     def test_a_silent_program_can_be_stopped_and_has_not_failed(self):
         silent = program(good="time.sleep(900)")
@@ -209,6 +215,11 @@ class Programs(CliCase):
 
 
 class Bench(CliCase):
+    def test_studies_of_ones_own_do_not_hide_the_benchmark(self):
+        (self.folder / "studies").mkdir()
+        self.write("studies/mine.toml", study({}))
+        self.good("bench", "list")
+
     SMALL = ("--band", "classic", "--runs", 1, "--steps", 20)
 
     def test_shards_of_agents_of_all_kinds_make_the_whole(self):

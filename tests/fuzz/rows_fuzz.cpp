@@ -108,7 +108,7 @@ std::optional<Row> slow_row(const std::map<std::string, std::string>& cells) {
 // Nothing where the log is wrong.
 std::optional<Runs> slow_reader(const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
-  lines.pop_back();  // behind the last line feed
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();  // blank ones end the log
   if (lines.empty()) return {};
   const std::vector<std::string> names = split(lines.front(), ',');
   Runs runs;
@@ -126,6 +126,7 @@ std::optional<Runs> slow_reader(const std::string& text) {
     if (is_new) runs.emplace_back();
     runs[place->second].push_back(*row);
   }
+  if (runs.empty()) return {};  // a log without rows is none
   return runs;
 }
 

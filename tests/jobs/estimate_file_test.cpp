@@ -317,5 +317,39 @@ TEST_F(EstimateFile, OlderFilesAreRead) {
               testing::ThrowsMessage<ParseError>(testing::HasSubstr("jump")));
 }
 
+// Pages and forecasts would show what is none.
+TEST_F(EstimateFile, IntervalsThatAreNoneAreRefused) {
+  round_trip(finite(Timing::before), "oas-ml");
+  const nlohmann::ordered_json sound = parse_json(test::slurp(path_), path_);
+  const auto refused = [](const nlohmann::ordered_json& json, const char* where) {
+    EXPECT_THAT([&] { static_cast<void>(parse_estimate(json.dump(), "bad.json")); },
+                testing::ThrowsMessage<ParseError>(testing::HasSubstr(where)));
+  };
+  for (const char* key : {"lower", "upper"}) {
+    nlohmann::ordered_json json = sound;
+    json["estimate"][key][0][0][0] = nullptr;
+    refused(json, "$.estimate.lower");
+    for (const char* region : {"row", "all"}) {
+      json = sound;
+      json["estimate"]["simultaneous"][region][key][0][0][0] = nullptr;
+      refused(json, "$.estimate.simultaneous");
+    }
+  }
+  nlohmann::ordered_json json = sound;
+  json["estimate"]["lower"][0][0][0] = 2.0;
+  refused(json, "$.estimate.lower");
+  json["estimate"]["lower"][0][0][0] = nullptr;
+  json["estimate"]["upper"][0][0][0] = nullptr;  // unknown, as of a flagged row
+  EXPECT_TRUE(parse_estimate(json.dump(), "good.json").estimate.has_value());
+  json = sound;
+  json["estimate"]["standard_error"][0][0][0] = -0.1;
+  refused(json, "$.estimate.standard_error");
+  for (const double confidence : {0.0, 1.0, -0.5, 95.0}) {
+    json = sound;
+    json["estimate"]["confidence"] = confidence;
+    refused(json, "$.estimate.confidence");
+  }
+}
+
 }  // namespace
 }  // namespace oas

@@ -221,6 +221,30 @@ TEST(JournalTest, RefusesAnExchangedAndACutFile) {
   EXPECT_THROW(JournalReader(folder.path().string(), {5, 1u << 20, 390}), InvalidArgument);
 }
 
+// However little of the last file is left, its header included.
+TEST(JournalTest, RefusesToGoOnFromBeyondTheEnd) {
+  for (const std::size_t segment_bytes : {kOneFile, std::size_t{4096}}) {
+    const test::TemporaryDirectory folder;
+    std::vector<JournalRecord> records;
+    for (int i = 0; i < 200; ++i) records.push_back(step(0, i));
+    write_all(folder.path().string(), records, segment_bytes);
+    JournalReader reader(folder.path().string());
+    for (JournalRecord record; reader.next(record);) {
+    }
+    const JournalPlace end = reader.place();
+    const std::string file = folder.file(fmt::format("journal-{:08}.oasj", end.segment));
+    const std::string bytes = slurp(file);
+    for (std::size_t left = 0; left < bytes.size(); ++left) {
+      spill(file, bytes.substr(0, left));
+      EXPECT_THROW(JournalReader(folder.path().string(), end), InvalidArgument) << left;
+    }
+    spill(file, std::string(bytes.size(), '\0'));
+    EXPECT_THROW(JournalReader(folder.path().string(), end), InvalidArgument);
+    spill(file, bytes);
+    EXPECT_EQ(JournalReader(folder.path().string(), end).place(), end);
+  }
+}
+
 TEST(JournalTest, AFileThatCannotGrowIsAsItWas) {
   const test::TemporaryDirectory folder;
   JournalWriter writer(folder.path().string(), header(), {}, kOneFile);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include "live/live_fleet.hpp"
@@ -377,6 +378,31 @@ TEST(LiveReplay, ASnapshotThatIsDamagedIsNotUsedAndSaid) {
   EXPECT_EQ(all_of(agent), expected);
   ASSERT_EQ(agent.notes().size(), 1u);
   EXPECT_THAT(agent.notes()[0], HasSubstr("snapshot.oass"));
+}
+
+// Whether the snapshot would be used or not: the rows that it was taken of are lost.
+TEST(LiveReplay, ASnapshotWithoutItsJournalIsRefused) {
+  const Pomdp model = make_problem("machine-maintenance");
+  for (const bool verify : {false, true}) {
+    const test::TemporaryDirectory folder;
+    LiveOptions options = quick_options(folder.file("journal"));
+    options.synchronous = true;
+    options.verify = verify;
+    std::vector<FleetUnit> units = fleet(model, 3);
+    {
+      LiveAgent agent(model, options);
+      play(agent, units, 60);
+    }
+    ASSERT_TRUE(std::filesystem::exists(folder.file("journal/snapshot.oass")));
+    const std::string journal = folder.file("journal/journal-00000001.oasj");
+    for (const std::size_t left : {20, 5, 0}) {
+      test::spill(journal, test::slurp(journal).substr(0, left));
+      EXPECT_THROW(LiveAgent(model, options), InvalidArgument) << left;
+      EXPECT_EQ(test::slurp(journal).size(), left) << "nothing is written";
+    }
+    std::filesystem::remove(journal);
+    EXPECT_THROW(LiveAgent(model, options), InvalidArgument);
+  }
 }
 
 TEST(LiveReplay, RefusesTheJournalOfAnother) {

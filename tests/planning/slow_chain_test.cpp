@@ -8,14 +8,15 @@
 #include "oas/planning/evaluation/detail/markov_chain.hpp"
 #include "oas/planning/evaluation/policy_evaluation.hpp"
 #include "oas/planning/planner.hpp"
+#include "oas/planning/policies/controller.hpp"
 #include "planning/planning_support.hpp"
 
-/// Chains that leave a class once in a thousand to a thousand million steps, against their exact
+/// Chains that leave a class once in a thousand to 10¹³ steps, against their exact
 /// gains: sweeps see nothing change there long before anything has settled.
 namespace oas {
 namespace {
 
-constexpr std::array<double, 4> kLeaks = {1e-3, 1e-5, 1e-7, 1e-9};
+constexpr std::array<double, 6> kLeaks = {1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13};
 constexpr std::array<double, 3> kTolerances = {1e-7, 1e-4, 1e-2};
 
 // One action; three readings that tell a little of the state, the right one this often.
@@ -85,6 +86,20 @@ TEST(SlowChain, PiecesThatHardlyMixDoMix) {
                   {1.0, 0.6, 0.1, 0.3}, {1.0, 0.0, 0.0, 0.0});
       expect_gain(model, 4, 0.8 / 3.0 + 2.0 * 0.2 / 3.0, leak);
     }
+  }
+}
+
+// Many readings share a move among them, and each of them has less than rounding could have: it is
+// a move all the same. Below 1e-15 the number of the model itself counts as 0.
+TEST(SlowChain, AMoveIsJudgedByItselfNotByWhatIsSeenThen) {
+  constexpr int kReadings = 50;
+  const std::vector<double> sensors(2 * kReadings, 1.0 / kReadings);
+  for (const double leak : {1e-9, 1e-14, 1e-17}) {
+    const Pomdp model = test::make_model(Timing::after, 2, 1, kReadings,
+                                         {1.0 - leak, leak, 3.0 * leak, 1.0 - 3.0 * leak}, sensors,
+                                         Reward::by_action_state({0.0, 1.0}), {1.0, 0.0});
+    const ControllerValue value = evaluate_controller(model, uniform_controller(model));
+    EXPECT_NEAR(value.gain, leak > 1e-15 ? 0.25 : 0.0, 1e-9) << leak;
   }
 }
 

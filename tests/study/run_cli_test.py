@@ -123,7 +123,7 @@ class Survive(StudyCase):
             self.assertEqual(file.execute("PRAGMA integrity_check").fetchone(), ("ok",))
 
     def test_interrupted(self):
-        for sign in (signal.SIGINT, signal.SIGTERM):
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             folder = f"r{sign.value}"
             process = self.start(folder, "--threads", "1")
             while self.stored(folder) == 0 and process.poll() is None:

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -253,6 +254,46 @@ agent = "psrl"
   EXPECT_THAT(error_of(two + "[instead]\nonly = [\"c\"]\n"), HasSubstr("no sweep c"));
   EXPECT_THAT(error_of(two + "[instead]\nseed = 3\n"), HasSubstr("seed"));
   EXPECT_THAT(error_of(two + "[instead.settings]\nnothing = 3\n"), HasSubstr("nothing"));
+}
+
+// What a file of 200 kB asks for would be gigabytes: each task holds the text of its model.
+TEST(StudyToml, ModelsOfAllTasksAreLimited) {
+  constexpr int kStates = 60;
+  std::string row = "[1.0";
+  for (int s = 1; s < kStates; ++s) row += ", 0.0";
+  row += "]";
+  const auto repeated = [](const std::string& item, int times) {
+    std::string list = item;
+    for (int i = 1; i < times; ++i) list += ", " + item;
+    return "[" + list + "]";
+  };
+  const std::string head =
+      "format = \"oas-study/1\"\nname = \"s\"\ntitle = \"T\"\nquestion = \"Q\"\n[models.m]\n"
+      "format = \"oas-model/1\"\ntiming = \"after\"\nstates = 60\nactions = 1\n"
+      "observations = 2\ntransition = [" +
+      repeated(row, kStates) + "]\nobservation = [" + repeated("[0.5, 0.5]", kStates) + "]\n";
+  const auto with_tasks = [&](int tasks) {
+    std::string rows = "[100";
+    for (int i = 1; i < tasks; ++i) rows += fmt::format(", {}", 100 + i);
+    return head + "[[sweep]]\nname = \"a\"\nkind = \"coverage\"\nmodel = \"m\"\nrows = " + rows +
+           "]\nlogs = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n";
+  };
+  EXPECT_EQ(error_of(with_tasks(3)), "no error");
+  EXPECT_THAT(error_of(with_tasks(900)), HasSubstr("model m takes"));
+}
+
+// Error bars of so many entries would take all the memory there is.
+TEST(StudyToml, CoverageIsForSmallModels) {
+  std::string list;
+  for (int s = 0; s < 500; ++s) list += fmt::format("[{}, 1.0], ", (s + 1) % 500);
+  std::string sensors;
+  for (int s = 0; s < 500; ++s) sensors += "[0.5, 0.5], ";
+  EXPECT_THAT(error_of("format = \"oas-study/1\"\nname = \"s\"\ntitle = \"T\"\nquestion = \"Q\"\n"
+                       "[models.m]\nformat = \"oas-model/1\"\ntiming = \"after\"\nstates = 500\n"
+                       "actions = 1\nobservations = 2\ntransition_list = [[" +
+                       list + "]]\nobservation = [[" + sensors +
+                       "]]\n[[sweep]]\nname = \"a\"\nkind = \"coverage\"\nmodel = \"m\"\n"),
+              HasSubstr("250000 entries"));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class SettingFields {
   /// Sets the field; false when there is none of that name. Throws InvalidArgument naming the
   /// setting, the text and what is expected when it is no value of the field. A name may be spelt
   /// as on a command line: --half-life is half_life.
-  bool set(const Setting& setting) const;
+  bool set(const Setting& setting) const;  // NOLINT(modernize-use-nodiscard)
   /// Sets what these say. Throws InvalidArgument on one that `whose` does not look at, naming those
   /// of its family that do: "--particles: oas-ml does not use it; particle does".
   void apply(std::span<const Setting> settings, std::string_view whose,

@@ -275,7 +275,7 @@ void PairFolder::load(ByteReader& in) {
   number_ = in.get_integer(0, std::int64_t{1} << 60);
   rest_.reset();
   if (has_rest) {
-    rest_.emplace().batches.load(in, empty);
+    rest_.emplace(Rest{}).batches.load(in, empty);
     rest_->places = in.get_integer(0, std::int64_t{1} << 60);
   }
   OAS_REQUIRE(!dense_ || counts_, "saved batch is damaged");

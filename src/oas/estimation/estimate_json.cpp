@@ -13,6 +13,7 @@
 #include "oas/core/json_text.hpp"
 #include "oas/core/version.hpp"
 #include "oas/estimation/detail/carried_draws.hpp"
+#include "oas/estimation/detail/interval_checks.hpp"
 #include "oas/model/continuous_json.hpp"
 #include "oas/model/model_json.hpp"
 
@@ -231,6 +232,7 @@ ConfidenceRegion region_from_json(const JsonView& json, const Pomdp& model) {
   read.by_row("l1", region.l1);
   read.by_entry("lower", region.lower);
   read.by_entry("upper", region.upper);
+  detail::require_intervals(json, region.lower, region.upper);
   return region;
 }
 
@@ -324,6 +326,7 @@ void read_error_bars(const JsonView& about, const Pomdp& model, TransitionEstima
   read.by_entry("standard_error", estimate.standard_error);
   read.by_entry("lower", estimate.lower);
   read.by_entry("upper", estimate.upper);
+  detail::require_error_bars(about, estimate);
   read_draws(about, model, estimate);
   if (!about.has("simultaneous")) return;
   estimate.row_region = region_from_json(about.at("simultaneous").at("row"), model);

@@ -23,14 +23,15 @@ JournalReader::JournalReader(std::string folder, JournalPlace from)
     : folder_(std::move(folder)), place_(from) {
   OAS_REQUIRE(holds_journal(folder_), "{}: there is no journal in this folder", folder_);
   open_segment(0);
-  if (!read_header()) return;
-  if (from.offset <= place_.offset) {
+  const bool has_header = read_header();
+  if (has_header && from.offset <= place_.offset) {
     place_.sequence = header_.sequence;
     return;
   }
+  if (from.offset == 0) return;
   std::error_code error;
   const auto size = std::filesystem::file_size(detail::segment_path(folder_, from.segment), error);
-  if (error || size < from.offset) {
+  if (!has_header || error || size < from.offset) {
     fail(fmt::format("the file ends before byte {}, which a snapshot goes on from", from.offset));
   }
   open_segment(from.offset);

@@ -71,8 +71,10 @@ struct AgentIdentity {
 /// An agent of a kind chosen at run time: act() chooses, observe() is told what came of it.
 class AnyAgent {
  public:
-  template <LearningAgent T>
-  explicit AnyAgent(T agent) : held_(std::make_unique<Holder<T>>(std::move(agent))) {}
+  // Not of itself: whether that is a LearningAgent would depend on this constructor.
+  template <class T>
+  requires(!std::same_as<T, AnyAgent>) && LearningAgent<T> explicit AnyAgent(T agent)
+      : held_(std::make_unique<Holder<T>>(std::move(agent))) {}
 
   /// From now on states say whose they are, and those of others are refused.
   void set_identity(AgentIdentity identity) { identity_ = std::move(identity); }

@@ -35,7 +35,7 @@ class ReadingLikelihood {
 
   /// Makes components NaN that have density 0 or infinity in every state by themselves, whatever
   /// the share of outliers. Whether there were some.
-  bool leave_out_impossible(Action action, std::span<double> reading) const;
+  [[nodiscard]] bool leave_out_impossible(Action action, std::span<double> reading) const;
 
  private:
   struct Broad {

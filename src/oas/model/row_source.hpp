@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oas/core/bytes.hpp"
@@ -73,7 +74,7 @@ class StoredRows final : public RowSource {
   /// The next row belongs to a new run.
   void start_run(RunStart start = {}) {
     new_run_ = true;
-    next_start_ = start;
+    next_start_ = std::move(start);
   }
   /// Copies the rows; run starts of the block count too. Columns must be those of the rows before,
   /// but for propensities: where some rows have none, none are kept. Throws InvalidArgument where

@@ -60,6 +60,7 @@ class RunStart {
   /// a real-valued one the density), 1 where there is none. On 0 (the model says this cannot
   /// happen) it is skipped. `unknown` is the law where nothing is known; empty: the learned one, or
   /// all states alike. Throws InvalidArgument unless it fits and `out` has room.
+  // Many want the belief alone. NOLINTNEXTLINE(modernize-use-nodiscard)
   double belief(std::span<const double> start, std::span<double> out,
                 std::span<const double> unknown = {}) const;
 

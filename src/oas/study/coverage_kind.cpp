@@ -2,10 +2,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "oas/core/contracts.hpp"
+#include "oas/core/interruption.hpp"
 #include "oas/estimation/evidence.hpp"
 #include "oas/study/coverage_tally.hpp"
 #include "oas/study/detail/coverage_report.hpp"
@@ -72,6 +74,9 @@ constexpr std::size_t column_of(std::string_view name) {
   return i;
 }
 
+// What can be told of each entry is the inverse of a matrix of all.
+constexpr double kMostEntries = 4000;
+
 struct CoverageTask {
   std::string model_name;
   Pomdp model;
@@ -119,6 +124,11 @@ CoverageTask read_coverage(const Task& task) {
   OAS_REQUIRE(read.confidence > 0.0 && read.confidence < 1.0,
               "confidence is {}; it must lie strictly between 0 and 1", read.confidence);
   read.estimator = settings.text("estimator", "oas-ml");
+  const double entries = static_cast<double>(read.model.num_actions()) * read.model.num_states() *
+                         read.model.num_states();
+  OAS_REQUIRE(entries <= kMostEntries,
+              "a model of {} entries of dynamics; error bars are judged up to the limit of {}",
+              entries, kMostEntries);
   OAS_REQUIRE(find_estimator(read.estimator).errors != ErrorSource::none,
               "estimator '{}' has no error bars", read.estimator);
   read.logs = static_cast<std::uint32_t>(ranged(settings, "logs", 100, 1, 100'000));
@@ -166,6 +176,10 @@ void judge_log(const CoverageTask& read, std::uint32_t log, const TaskContext& c
     asked.parallelism = {1};
     asked.carried_draws = 0;
     tally.add(evidence.estimate(asked), log_facts(read.model, runs));
+  } catch (const Interrupted&) {  // neither is the estimator's failure
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     tally.add_failure(error.what());
   }

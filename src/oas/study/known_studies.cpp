@@ -26,18 +26,24 @@ std::vector<fs::path> study_folders() {
   return folders;
 }
 
-// Files of the first folder that has any, by name.
-std::vector<fs::path> study_files() {
+// By name.
+std::vector<fs::path> study_files_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const fs::path& folder : study_folders()) {
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == ".toml") files.push_back(entry.path());
-    }
-    if (!files.empty()) break;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// Those of the first folder that has any.
+std::vector<fs::path> study_files() {
+  for (const fs::path& folder : study_folders()) {
+    std::vector<fs::path> files = study_files_in(folder);
+    if (!files.empty()) return files;
+  }
+  return {};
 }
 
 }  // namespace
@@ -60,8 +66,10 @@ std::vector<StudyEntry> known_studies() {
 
 std::string find_study(const std::string& name) {
   if (fs::exists(name)) return name;
-  for (const fs::path& path : study_files()) {
-    if (path.stem() == name) return path.string();
+  for (const fs::path& folder : study_folders()) {  // one's own do not hide those of the program
+    for (const fs::path& path : study_files_in(folder)) {
+      if (path.stem() == name) return path.string();
+    }
   }
   detail::throw_invalid_argument(
       fmt::format("{}: no such file, and no study of that name (see oas study list)", name));

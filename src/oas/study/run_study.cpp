@@ -10,6 +10,7 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -53,6 +54,9 @@ UnitResult run_unit(const Study& study, std::int64_t number, const TaskContext& 
     result.rows = find_task_kind(task.kind).run(task, unit.replication, context);
   } catch (const Interrupted&) {
     throw;
+  } catch (const std::bad_alloc&) {
+    result.failed = true;
+    result.message = "there is not enough memory for this";
   } catch (const std::exception& error) {
     result.failed = true;
     result.message = error.what();
@@ -173,7 +177,8 @@ class StudyRunner {
     }
     done_cost_ += order_.cost(result.number);
     if (options_.progress) {
-      options_.progress({result_.skipped + result_.finished + result_.failed, study_.num_units(),
+      options_.progress({result_.skipped + result_.finished + result_.failed,
+                         result_.skipped + static_cast<std::int64_t>(pending_.size()),
                          done_cost_ / total_cost_});
     }
   }

@@ -27,6 +27,8 @@ namespace {
 constexpr std::int64_t kMaxUnits = 100'000;
 constexpr std::size_t kMaxTasks = 10'000;
 constexpr std::size_t kMaxAxis = 1000;
+// Each task holds the text of its model, since its results depend on it.
+constexpr std::size_t kMaxModelBytes = std::size_t{128} << 20;
 // Beyond this neighbouring integers are one double, and readers of CSV lose the last digits.
 constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
 
@@ -349,7 +351,15 @@ class StudyReader : private detail::TomlFields {
       if (!task.agent.has("agent")) task.agent.set("agent", label);
     }
     const auto own = models_.find(task.settings.text("model", ""));
-    if (own != models_.end()) task.settings.set(kModelText, own->second);
+    if (own != models_.end()) {
+      model_bytes_ += own->second.size();
+      if (model_bytes_ > kMaxModelBytes) {
+        fail(&table,
+             fmt::format("the models of all tasks take more than {} bytes; model {} takes {}",
+                         kMaxModelBytes, own->first, own->second.size()));
+      }
+      task.settings.set(kModelText, own->second);
+    }
     try {
       kind.check(task);
     } catch (const InvalidArgument& error) {
@@ -374,6 +384,7 @@ class StudyReader : private detail::TomlFields {
   std::set<std::string> instead_only_;
   std::map<std::string, std::pair<TaskSettings, toml::source_position>> agents_;
   std::map<std::string, std::string> models_;
+  std::size_t model_bytes_ = 0;  // of all tasks
   std::set<std::string> sweeps_;
   std::set<std::string> names_;
   std::set<std::string> values_;

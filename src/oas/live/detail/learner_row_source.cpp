@@ -137,7 +137,7 @@ void LearnerRowSource::decode(std::size_t count) {
     }
     const int pair = static_cast<int>(code / 2);
     const int symbol = pair % symbols;
-    actions_.push_back(Action{pair / symbols});
+    actions_.emplace_back(pair / symbols);
     observations_.push_back(symbol == symbols - 1 ? kMissing : Observation{symbol});
     if (rows_.bring_likelihoods()) decode_likelihoods((code & 1) != 0);
   }

@@ -100,6 +100,13 @@ bool LiveStore::snapshot_pays(std::uint64_t least_records) const {
                                       bytes_before(here) >= snapshot_place_ + snapshot_bytes_);
 }
 
+// One is taken of records that are on the disk: without them a start would begin anew.
+void LiveStore::require_no_snapshot(const char* journal) const {
+  OAS_REQUIRE(!std::filesystem::exists(snapshot_path()),
+              "{}: there is a snapshot, and the journal that it belongs to is {}", folder_,
+              journal);
+}
+
 void LiveStore::recover(LiveState& state, LiveLearner* learner) {
   JournalPlace end;
   if (holds_journal(folder_)) {
@@ -111,6 +118,8 @@ void LiveStore::recover(LiveState& state, LiveLearner* learner) {
       OAS_REQUIRE(first.header().agent == header_.agent,
                   "{}: the journal is of agent \"{}\", and this one is \"{}\"", folder_,
                   first.header().agent, header_.agent);
+    } else {
+      require_no_snapshot("empty");
     }
     const JournalPlace from = load_snapshot(state, learner);
     JournalReader reader(folder_, from);
@@ -123,8 +132,7 @@ void LiveStore::recover(LiveState& state, LiveLearner* learner) {
                       folder_, reader.torn_bytes()));
     }
   } else {
-    OAS_REQUIRE(!std::filesystem::exists(snapshot_path()),
-                "{}: there is a snapshot, and the journal that it belongs to is gone", folder_);
+    require_no_snapshot("gone");
   }
   journal_ = std::make_unique<JournalWriter>(folder_, header_, end, segment_bytes_);
 }

@@ -44,6 +44,7 @@ class LiveStore {
 
  private:
   [[nodiscard]] std::string snapshot_path() const;
+  void require_no_snapshot(const char* journal) const;
   // Where reading begins.
   [[nodiscard]] JournalPlace load_snapshot(LiveState& state, LiveLearner* learner);
   void replay(JournalReader& reader, LiveState& state, LiveLearner* learner);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMostCells = 1e8;  // of the table that numbers the pairs
 constexpr int kSink = -2;           // while its number is not known
-constexpr double kDust = 1e-15;     // moves less likely than this are the rounding of others
+constexpr double kDust = 1e-15;     // numbers of a model below it are what 1 - 0.9 - 0.1 leaves
 constexpr double kWeak = 1e-6;      // moves that laws need not show before they seem to settle
 constexpr double kRest = 0.1;       // share of the steps in which a law is left as it is
 constexpr int kMostLaws = 3000;
@@ -72,10 +72,12 @@ void ControllerChain::add_row(std::size_t pair) {
 void ControllerChain::add_moves(int node, Action action, State state, double chance) {
   const bool before = truth_.timing() == Timing::before;
   truth_.transition().for_each_next(action, state, [&](State next, double move) {
+    if (!(move > kDust)) return;
     const auto seen = truth_.sensors().distribution(action, before ? state : next);
     for (int o = 0; o < controller_.num_observations; ++o) {
-      const double p = chance * move * seen[static_cast<std::size_t>(o)];
-      if (!(p > kDust)) continue;
+      const double sight = seen[static_cast<std::size_t>(o)];
+      const double p = chance * move * sight;
+      if (!(sight > kDust) || !(p > 0.0)) continue;
       const int to = controller_.next_node(node, action, Observation{o});
       if (to == Controller::kNone) missing_.back() = o;
       rows_.targets.push_back(

@@ -12,7 +12,8 @@ namespace oas::detail {
 namespace {
 
 constexpr std::size_t kChainBlock = 64;
-constexpr double kChainDust = 1e-12;            // moves less likely are the rounding of others
+constexpr double kRounding = 1e-15;             // of a model: what 1 - 0.9 - 0.1 leaves
+constexpr double kVertexDust = 1e-12;           // weights of vertices that are rounding
 constexpr std::size_t kMostPlaces = 3'000;      // of a chain that is solved by linear systems
 constexpr std::size_t kMostMoves = 10'000'000;  // between them
 
@@ -184,23 +185,34 @@ double GridChain::worth_of(std::size_t place) const {
   return worth;
 }
 
+// Each number of the model counts by itself: a move that is rare since several of them are small is
+// a move all the same, and may be the only one that leads on.
+bool GridChain::may_go(std::size_t action, std::size_t state, std::size_t next,
+                       std::size_t observation) const {
+  const Action a{action};
+  const State seen_in{truth_.timing() == Timing::before ? state : next};
+  return truth_.transition()(a, State{state}, State{next}) > kRounding &&
+         truth_.sensors()(a, seen_in, Observation{observation}) > kRounding;
+}
+
 // Calls visit(next place, probability), perhaps several times for one place.
 template <class Visit>
 void GridChain::for_each_move(std::size_t place, Visit visit) const {
   const std::size_t point = place / width();
   const Moves& moves = moves_[point / kChainBlock];
   std::size_t row = point % kChainBlock * num_actions_ * num_observations_;
-  const double* kernel = kernel_.data() + place % num_states_ * num_states_;
+  const std::size_t state = place % num_states_;
+  const double* kernel = kernel_.data() + state * num_states_;
   for (std::size_t a = 0; a < num_actions_; ++a) {
     const double chance = chance_of(a, place % width() / num_states_);
     for (std::size_t o = 0; o < num_observations_; ++o, ++row) {
       const std::size_t labelled = static_cast<std::size_t>(moves.greedy[row]) * num_states_;
       for (std::size_t t = 0; t < num_states_; ++t) {
         const double move = chance * kernel[t];
-        if (!(move > kChainDust)) continue;
+        if (!(move > 0.0) || !may_go(a, state, t, o)) continue;
         for (std::uint32_t k = moves.offsets[row]; k < moves.offsets[row + 1]; ++k) {
-          const double p = move * moves.weights[k];
-          if (p > kChainDust) visit(moves.targets[k] * width() + labelled + t, p);
+          if (!(moves.weights[k] > kVertexDust)) continue;
+          visit(moves.targets[k] * width() + labelled + t, move * moves.weights[k]);
         }
       }
       kernel += num_states_ * num_states_;

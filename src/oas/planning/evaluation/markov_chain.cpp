@@ -6,8 +6,16 @@
 #include <utility>
 
 #include "oas/core/contracts.hpp"
+#include "oas/planning/evaluation/detail/rare_moves.hpp"
 
 namespace oas::detail {
+
+namespace {
+
+constexpr double kRare = 1e-6;           // moves of which a general solution loses digits
+constexpr std::size_t kMostSlow = 1000;  // states that are eliminated one by one instead
+
+}  // namespace
 
 MarkovChain::MarkovChain(Rows rows) : rows_(std::move(rows)) {
   Classes all = find_classes(0.0);
@@ -91,12 +99,39 @@ std::vector<std::vector<int>> MarkovChain::classes() const {
   return members;
 }
 
-Eigen::MatrixXd MarkovChain::solve(const std::vector<int>& members, bool transposed,
-                                   const Eigen::MatrixXd& right) {
+// The place of each state among those; -1 for the others.
+std::vector<int> MarkovChain::places_of(const std::vector<int>& members) const {
   std::vector<int> place(size(), -1);
   for (std::size_t i = 0; i < members.size(); ++i) {
     place[static_cast<std::size_t>(members[i])] = static_cast<int>(i);
   }
+  return place;
+}
+
+// A matrix that is nearly singular, by elimination that loses nothing.
+Eigen::MatrixXd MarkovChain::solve_slow(const std::vector<int>& members, bool transposed,
+                                        const Eigen::MatrixXd& right) const {
+  const std::vector<int> place = places_of(members);
+  const auto n = static_cast<Eigen::Index>(members.size());
+  Eigen::MatrixXd moves = Eigen::MatrixXd::Zero(n, n);
+  Vector leaves = Vector::Zero(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto v = static_cast<std::size_t>(members[static_cast<std::size_t>(i)]);
+    for (std::size_t k = rows_.offsets[v]; k < rows_.offsets[v + 1]; ++k) {
+      const int j = place[static_cast<std::size_t>(rows_.targets[k])];
+      if (j == i) continue;
+      (j < 0 ? leaves[i] : moves(i, j)) += rows_.weights[k];
+    }
+  }
+  return RareMoves(std::move(moves), std::move(leaves)).solve(right, transposed);
+}
+
+Eigen::MatrixXd MarkovChain::solve(const std::vector<int>& members, bool transposed,
+                                   const Eigen::MatrixXd& right) {
+  if (members.size() <= kMostSlow && hangs_on_moves(kRare)) {
+    return solve_slow(members, transposed, right);
+  }
+  const std::vector<int> place = places_of(members);
   std::vector<Eigen::Triplet<double>> entries;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto v = static_cast<std::size_t>(members[i]);
@@ -130,10 +165,7 @@ Eigen::RowVectorXd MarkovChain::class_mean(const std::vector<int>& members,
   if (members.size() == 1) return sum;
   const std::vector<int> others(members.begin() + 1, members.end());
   Eigen::MatrixXd right = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(others.size()), 1);
-  std::vector<int> place(size(), -1);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    place[static_cast<std::size_t>(others[i])] = static_cast<int>(i);
-  }
+  const std::vector<int> place = places_of(others);
   for (std::size_t k = rows_.offsets[first]; k < rows_.offsets[first + 1]; ++k) {
     const int j = place[static_cast<std::size_t>(rows_.targets[k])];
     if (j >= 0) right(j, 0) += rows_.weights[k];

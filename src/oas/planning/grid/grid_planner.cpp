@@ -23,6 +23,7 @@ constexpr double kMet = 1e-5;          // of the range of rewards: bounds so nea
 constexpr double kStill = 0.02;        // of their distance: bounds that move less stand still
 constexpr std::uint64_t kJudgingSteps = 20'000;
 constexpr double kGridDust = 1e-14;  // probabilities that are the rounding of others
+constexpr double kTiny = 1e-9;       // of a model: too near to those
 
 double num_entries(const Pomdp& model, int resolution) {
   return BeliefGrid::num_points(model.num_states(), resolution) * model.num_actions() *
@@ -86,9 +87,20 @@ std::vector<std::size_t> points_from_start(const Pomdp& model, const BeliefMdp& 
   return points;
 }
 
+// Whether the model itself has probabilities that rounding might be taken for, or that it might
+// hide: then who leads where cannot be told on a grid.
+bool has_tiny_numbers(const Pomdp& model) {
+  const auto tiny = [](double p) { return p > 0.0 && p < kTiny; };
+  const auto& start = model.start();
+  return model.transition().is_listed() || std::any_of(start.begin(), start.end(), tiny) ||
+         std::ranges::any_of(model.transition().values(), tiny) ||
+         std::ranges::any_of(model.sensors().values(), tiny);
+}
+
 // Where increments stay apart, those over what the start leads to bound the gain from there: n-step
 // values at these points depend on each other and on nothing else.
 void look_from_start(Plan& plan, const PlanOptions& options, const GridSolver& solver) {
+  if (has_tiny_numbers(plan.model)) return;
   const std::vector<std::size_t> points = points_from_start(plan.model, solver.mdp());
   if (points.size() == solver.grid().size()) return;
   const std::vector<double>& v = solver.result().bias;

@@ -25,7 +25,7 @@ class KeptRows {
   };
 
   /// Rows of the model of `like`, which has none, up to so many bytes; beyond, all are forgotten.
-  KeptRows(const TransitionLikelihood& like, std::size_t limit) : like_(like), limit_(limit) {}
+  KeptRows(TransitionLikelihood like, std::size_t limit) : like_(std::move(like)), limit_(limit) {}
 
   /// The next rows; `goes_on`: the first one does not start a run.
   void add(const TransitionLikelihood& rows, bool goes_on);

@@ -14,9 +14,9 @@ namespace oas::detail {
 
 /// The chain on the (node, state) pairs that a controller can reach in a model, rows one after the
 /// other, with its closed classes. An observation without next node leads to a sink, which is left
-/// by nothing. Moves of probability below 1e-15 count as impossible: they cannot be told from
-/// rounding. Pairs are named node · S + state outside, and numbered from 0 in the order in which
-/// they are met.
+/// by nothing. Numbers of the model below 1e-15 count as 0: they cannot be told from rounding.
+/// Pairs are named node · S + state outside, and numbered from 0 in the order in which they are
+/// met.
 class ControllerChain {
  public:
   /// From these pairs on. States marked in `absorbing` [S] are left by nothing. Keeps references.

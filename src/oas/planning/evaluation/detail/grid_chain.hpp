@@ -71,6 +71,8 @@ class GridChain {
   template <class Visit>
   void for_each_move(std::size_t place, Visit visit) const;
   [[nodiscard]] double chance_of(std::size_t action, std::size_t greedy) const;
+  [[nodiscard]] bool may_go(std::size_t action, std::size_t state, std::size_t next,
+                            std::size_t observation) const;
 
   const Pomdp& truth_;
   const BeliefGrid& grid_;

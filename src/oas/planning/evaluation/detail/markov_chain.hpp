@@ -56,6 +56,9 @@ class MarkovChain {
     std::vector<bool> closed;  // by class
   };
   [[nodiscard]] Classes find_classes(double weakest) const;
+  [[nodiscard]] std::vector<int> places_of(const std::vector<int>& members) const;
+  [[nodiscard]] Eigen::MatrixXd solve_slow(const std::vector<int>& members, bool transposed,
+                                           const Eigen::MatrixXd& right) const;
   void close_class(int root, double weakest, std::vector<int>& open, Classes& found) const;
 
   Rows rows_;
