@@ -96,6 +96,8 @@ def evaluate(model: Any, plan: Any = None, **settings: Any) -> Result:
       log:machines.csv (imitates the policy that made the log), or a file
     - `confidence` (number, 0.95): level of the limits over the draws of an estimate, with
       `policy` (above 0 and below 1)
+    - `discount` (number): with `policy`: the discounted sum from the start instead of the
+      average (above 0 and below 1)
     - `filter` (text): model used to compute beliefs (default: the plan's own, else MODEL)
     - `start_node` (whole number): first node of a .pg (default: the best one) (at least 0)
     - `grid` (whole number, 0): resolution of the belief grid of the exact evaluation; 0: that

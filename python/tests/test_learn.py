@@ -326,8 +326,8 @@ def test_bad_estimators_are_named():
         (lambda rows: 1 / 0, oas.AgentError, "ZeroDivisionError at 100 rows of run 0"),
         (3, oas.InvalidArgument, "no function"),
         (lambda rows: None, oas.InvalidArgument, "lambda.* returned None"),
-        (("oas", "settings", {}), oas.InvalidArgument, r"no \(name, settings\)"),
-        ([("oas", 3)], oas.InvalidArgument, r"\('oas', 3\) is no \(name, settings\)"),
+        (("oas", "settings", {}), oas.InvalidArgument, r"not a pair \(name, settings\)"),
+        ([("oas", 3)], oas.InvalidArgument, r"\('oas', 3\) is not a pair \(name, settings\)"),
         (("oas", {"colour": 1}), oas.InvalidArgument, "colour"),
     ]:
         with pytest.raises(error, match=message):

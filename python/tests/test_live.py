@@ -306,8 +306,8 @@ def test_ctrl_c_stops_a_plan_and_loses_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message", "status"),
     [
-        (lambda a: a.act("a", 5), "expected is observe or step of step 0", 409),
-        (lambda a: a.step("a", 1, 0), "expected is observe or step of step 0", 409),
+        (lambda a: a.act("a", 5), "expected observe or step of step 0", 409),
+        (lambda a: a.step("a", 1, 0), "expected observe or step of step 0", 409),
         (lambda a: a.step("b", 1, 0), "no unit 'b'", 404),
         (lambda a: a.status("b"), "no unit 'b'", 404),
         (lambda a: a.observe("a", 0, "hum"), "'hum'", 400),

@@ -193,7 +193,7 @@ def test_runs_are_told_apart_by_whatever_they_are_called(kind):
 )
 def test_a_run_without_a_name_is_named(run):
     with pytest.raises(
-        oas.InvalidArgument, match=r"column 'run', row 1: a missing value is no name"
+        oas.InvalidArgument, match=r"column 'run', row 1: a missing value is not a name of a run"
     ):
         oas.estimate(MODEL, {"action": [0, 0], "observation": [0, 0], "run": run}, "oas-overlap")
 

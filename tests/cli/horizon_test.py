@@ -148,7 +148,7 @@ class Horizon(CliCase):
                              (("--gap", 0), "--gap"), (("--work", -1), "--work")):
             self.bad("plan", "pest-control", "--horizon", 3, *option, says=[says])
         self.bad("plan", "pest-control", "--work", 1,
-                 says=["--work: only --horizon, --gap and plans"])
+                 says=["--work: used only by --horizon, by --gap and by plans"])
 
     def test_others_say_that_it_ends(self):
         model = self.machine()

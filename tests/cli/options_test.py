@@ -50,8 +50,9 @@ VALUES = {
              "limit": "many=0.4", "planner": "point", "grid": 10, "tolerance": 0.3,
              "steps": 9000, "seed": 3, "radius": 0.05, "robust": None, "cautious": 0.3,
              "confidence": 0.5, "all": None, "figure": "f.svg"},
-    "evaluate": {"policy": "uniform", "confidence": 0.5, "filter": "other.json", "start-node": 0,
-                 "vectors": "after.alpha", "grid": 7, "steps": 9000, "level": 0.5, "seed": 3},
+    "evaluate": {"policy": "uniform", "confidence": 0.5, "discount": 0.9, "filter": "other.json",
+                 "start-node": 0, "vectors": "after.alpha", "grid": 7, "steps": 9000, "level": 0.5,
+                 "seed": 3},
     "diagnose": {"level": 0.01, "replicates": 299, "seed": 3, "figure": "f.svg"},
 }
 PLAN = ["pest-control", "--steps", 6400]

@@ -84,12 +84,12 @@ TEST_F(LiveAgentTest, AnythingElseOutOfOrderSaysWhatIsExpected) {
     const std::string body = std::string(R"({"unit":"u","step":)") + step;
     const LiveReply act = agent.call("act", body + "}");
     EXPECT_EQ(act.status, 409);
-    EXPECT_THAT(act.body, HasSubstr("expected is observe or step of step 0"));
+    EXPECT_THAT(act.body, HasSubstr("expected observe or step of step 0"));
     EXPECT_EQ(status_of(agent, "observe", body + R"(,"observation":0})"), 409);
   }
   ask(agent, {{"call", "observe"}, {"unit", "u"}, {"step", 0}, {"observation", 0}});
   EXPECT_THAT(agent.call("observe", R"({"unit":"u","step":1,"observation":0})").body,
-              HasSubstr("expected is act of step 1"));
+              HasSubstr("expected act of step 1"));
   EXPECT_EQ(status_of(agent, "act", R"({"unit":"u","step":1,"run":2})"), 409);
   EXPECT_EQ(ask(agent, {{"call", "status"}})["rows"], 1);
 }
