@@ -31,7 +31,8 @@ TEST(HorizonFile, FaultsAreNamed) {
       {[](Json& j) { j["stages"][0]["next"][0][0] = 99; }, "stage 0 names node 99"},
       {[](Json& j) { j["stages"][0]["next"][0][0] = -1; }, "stage 0 names node -1"},
       {[](Json& j) { j["stages"][0]["next"][0][0] = -5; }, "$.stages[0].next[0][0]"},
-      {[](Json& j) { j["stages"][0]["next"][0].push_back(0); }, "$.stages[0].next[0]: a node for"},
+      {[](Json& j) { j["stages"][0]["next"][0].push_back(0); },
+       "$.stages[0].next[0]: expected a node for"},
       {[](Json& j) { j["stages"][0].erase("next"); }, "stage 0 has 0 next nodes"},
       {[](Json& j) {
          j["stages"][2]["next"] = {{0, 0, 0}};

@@ -352,7 +352,7 @@ TEST(Horizon, GoesThroughTheTableOfPlanners) {
 TEST(Horizon, WhatDoesNotGoWithItIsRefusedByName) {
   const Pomdp model = small_model(1, 1);
   const std::vector<std::pair<std::vector<Setting>, std::string>> cases = {
-      {{{"horizon", "0"}}, "horizon is '0'; a whole number between 1 and 10000"},
+      {{{"horizon", "0"}}, "horizon is '0'; it must be a whole number between 1 and 10000"},
       {{{"horizon", "-3"}}, "'-3'"},
       {{{"horizon", "1000000000"}}, "'1000000000'"},
       {{{"horizon", "nan"}}, "'nan'"},
