@@ -26,7 +26,7 @@ install(
         "${PROJECT_SOURCE_DIR}/cmake/FindRandom123.cmake"
   DESTINATION "${package_directory}" COMPONENT oas_development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/studies" DESTINATION "${CMAKE_INSTALL_DATADIR}/oas"
-  COMPONENT oas_runtime FILES_MATCHING PATTERN "*.toml")
+  COMPONENT oas_runtime FILES_MATCHING PATTERN "*.toml" PATTERN "*.csv")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.md"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT oas_runtime)
 

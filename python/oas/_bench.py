@@ -65,7 +65,7 @@ def bench(agents: Any, output: str | os.PathLike[str], **settings: Any) -> str:
     - `band` (text or list): only these bands of instances
     - `shard` (text): I/N, only part I of N
     - `files` (path): folder with `benchmark.toml` and `oas-bench-1.csv`, as `studies` of the
-      sources has them (default: `studies` here)
+      sources has them (default: `studies` here, or those of the package)
     - `timeout` (number): seconds for an answer of a program
     """
     words = [word for label, agent in _named(agents).items() for word in _words(str(label), agent)]

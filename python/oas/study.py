@@ -21,7 +21,7 @@ __all__ = ["known", "plot", "repair", "replay", "report", "run"]
 
 
 def known() -> dict[str, str]:
-    """The study files in the folder `studies` here: name and summary."""
+    """The study files in the folder `studies` here, or those of the package: name and summary."""
     return {entry["name"]: entry["summary"] for entry in _entries()}
 
 

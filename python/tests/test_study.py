@@ -237,3 +237,8 @@ def test_what_ends_a_program_is_no_failed_task(study, tmp_path, end):
     oas.study.run(study, tmp_path / "whole", estimators=OURS)
     one, other = (tmp_path / name / "estimation.csv" for name in ("out", "whole"))
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_studies_of_the_package_are_known_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert {"benchmark", "coverage", "tuning"} <= set(oas.study.known())

@@ -1,5 +1,6 @@
 #include "oas/study/known_studies.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +16,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Where this code is: in the command, or in a library that another program loaded, as Python does.
+std::vector<fs::path> own_folders() {
+  static const char here = 0;
+  std::error_code error;
+  std::vector<fs::path> folders;
+  Dl_info info{};
+  if (dladdr(&here, &info) != 0 && info.dli_fname != nullptr) {
+    const fs::path file = info.dli_fname;  // of the program itself: as it was called
+    if (file.has_parent_path()) folders.push_back(fs::absolute(file, error).parent_path());
+  }
+  folders.push_back(fs::read_symlink("/proc/self/exe", error).parent_path());
+  return folders;
+}
+
 std::vector<fs::path> study_folders() {
   std::vector<fs::path> folders = {"studies"};
-  std::error_code error;
-  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (int up = 0; up < 5 && at.has_relative_path(); ++up, at = at.parent_path()) {
-    folders.push_back(at / "share" / "oas" / "studies");
-    folders.push_back(at / "studies");
+  for (fs::path at : own_folders()) {
+    for (int up = 0; up < 5 && at.has_relative_path(); ++up, at = at.parent_path()) {
+      folders.push_back(at / "share" / "oas" / "studies");
+      folders.push_back(at / "studies");
+    }
   }
   return folders;
 }

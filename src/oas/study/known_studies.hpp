@@ -13,8 +13,9 @@ struct StudyEntry {
 };
 
 /// The studies of the first of these folders that has any: `studies` here, then `studies` and
-/// `share/oas/studies` beside and above the program, so that it finds them in the source tree and
-/// where it is installed.
+/// `share/oas/studies` beside and above the file that holds this code (the command, or Python's
+/// extension) and the program, so that they are found in the source tree and where they are
+/// installed.
 [[nodiscard]] std::vector<StudyEntry> known_studies();
 
 /// The file of that name itself, or that of the study of that name among these. Throws
