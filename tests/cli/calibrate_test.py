@@ -4,10 +4,10 @@ import json
 import random
 import unittest
 
-from support import CliCase
+from support import CaseWithoutDraws
 
 
-class Calibrate(CliCase):
+class Calibrate(CaseWithoutDraws):
     def labelled(self, problem, steps=40000, **options):
         arguments = [item for pair in options.items() for item in (f"--{pair[0]}", pair[1])]
         self.good("simulate", problem, "--policy", "uniform", "--steps", steps, "--state",

@@ -10,7 +10,7 @@ import select
 import subprocess
 import unittest
 
-from support import OAS, CliCase
+from support import OAS, CaseWithoutDraws
 
 
 def gaussian(mean, sd=1.0):
@@ -39,7 +39,7 @@ DEPENDENT = dict(PLANE, density=[
     for means in ((0, 2, 4), (3, 0, 1.5))])
 
 
-class Continuous(CliCase):
+class Continuous(CaseWithoutDraws):
     def setUp(self):
         super().setUp()
         self.write("m.json", json.dumps(MODEL))

@@ -3,10 +3,10 @@
 import json
 import unittest
 
-from support import CliCase
+from support import CaseWithoutDraws
 
 
-class Likelihood(CliCase):
+class Likelihood(CaseWithoutDraws):
     def test_a_row_that_the_start_rules_out_is_named(self):
         """Finite and real-valued, in memory and read again."""
         finite = {"format": "oas-model/1", "timing": "before", "states": ["a", "b"],
@@ -96,7 +96,7 @@ class Likelihood(CliCase):
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
 
-class Forgetting(CliCase):
+class Forgetting(CaseWithoutDraws):
     def test_recent_rows_count(self):
         """Dynamics that changed half-way: who forgets sees the new ones."""
         old = self.model("pest-control")
@@ -198,7 +198,7 @@ class Forgetting(CliCase):
                      says=[f"--window: {name} does not use it"])
 
 
-class Weighted(CliCase):
+class Weighted(CaseWithoutDraws):
     def test_a_blind_sensor_does_not_stop_the_others(self):
         model = self.model("machine-maintenance")
         model["observation"][0] = [[0.25] * 4] * 4
@@ -229,7 +229,7 @@ class Weighted(CliCase):
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
 
-class Structure(CliCase):
+class Structure(CaseWithoutDraws):
     def test_known_zeros_and_equal_rows_help(self):
         model = self.model("network-link")
         for matrix in model["transition"]:
@@ -291,7 +291,7 @@ class Structure(CliCase):
                      "--estimator", estimator, says=["log.csv:9:", "row 8", "structure"])
 
 
-class FadingRows(CliCase):
+class FadingRows(CaseWithoutDraws):
     def test_fading_rows_still_determine_a_model(self):
         self.good("simulate", "machine-maintenance", "--steps", 60000, "-o", "log.csv")
         for weights in (("--half-life", 10000), ("--half-life", 10000000), ("--window", 20000)):
@@ -309,7 +309,7 @@ class FadingRows(CliCase):
         self.assertNotIn("regions", out)
 
 
-class ErrorBars(CliCase):
+class ErrorBars(CaseWithoutDraws):
     def test_regions_are_written_and_shown(self):
         self.good("simulate", "pest-control", "--steps", 20000, "-o", "log.csv")
         for name in ("oas", "oas-ml", "particle"):
@@ -362,7 +362,7 @@ class ErrorBars(CliCase):
                  "parametric-bootstrap", "-o", "x.json", stdin=text, says=["pipe"])
 
 
-class Score(CliCase):
+class Score(CaseWithoutDraws):
     def test_the_better_model_scores_better(self):
         self.good("simulate", "network-link", "--steps", 3000, "--seed", 1, "-o", "old.csv")
         self.good("simulate", "network-link", "--steps", 100000, "--seed", 2, "-o", "new.csv")

@@ -4,7 +4,7 @@ anything in them."""
 import json
 import unittest
 
-from support import CliCase
+from support import CaseWithoutDraws
 
 LINE = {
     "format": "oas-model/1", "timing": "before", "states": 2, "actions": 2,
@@ -27,7 +27,7 @@ def finite(states, actions, observations, timing="before"):
             "observation": [rows(states, observations)] * actions}
 
 
-class InterleavedRuns(CliCase):
+class InterleavedRuns(CaseWithoutDraws):
     """The numbers of a mixed log are those of the same log sorted by unit, to the bit."""
 
     def write_both(self, name, header, rows):
@@ -88,7 +88,7 @@ class InterleavedRuns(CliCase):
         self.assertEqual(printed, sorted_too)
 
 
-class Fleets(CliCase):
+class Fleets(CaseWithoutDraws):
     """A log of pumps with columns, times and names of its own."""
 
     COLUMNS = ("--columns", "action=cmd,observation=vib,run=pump,time=ts,state=seen")
@@ -257,7 +257,7 @@ class Fleets(CliCase):
                  says=["--step", "no log is given"])
 
 
-class CornerLogs(CliCase):
+class CornerLogs(CaseWithoutDraws):
     """No crash and no NaN: an answer, or an error that names the file."""
 
     def judge(self, *arguments):
