@@ -90,8 +90,8 @@ class Likelihood(CaseWithoutDraws):
     def test_same_bytes_for_any_number_of_threads(self):
         self.good("simulate", "robot-corridor", "--steps", 30000, "--runs", 3, "-o", "log.csv")
         for threads in (1, 2, 4):
-            self.good("estimate", "robot-corridor", "log.csv", "--threads", threads, "-o",
-                      f"{threads}.json")
+            self.good("estimate", "robot-corridor", "log.csv", "--threads", threads,
+                      "--carried-draws", 40, "-o", f"{threads}.json")
         self.assertEqual(self.read("1.json"), self.read("2.json"))
         self.assertEqual(self.read("1.json"), self.read("4.json"))
 
@@ -129,12 +129,12 @@ class Forgetting(CaseWithoutDraws):
         for seed in (1, 2):
             self.good("simulate", "robot-corridor", "--steps", 15000, "--runs", 2, "--seed", seed,
                       "-o", f"{seed}.csv")
-        for estimator in ("oas-overlap", "oas-ml"):
+        for estimator, draws in (("oas-overlap", []), ("oas-ml", ["--carried-draws", 40])):
             for age in ("run", "log"):
                 for threads in (1, 4):
                     self.good("estimate", "robot-corridor", "1.csv", "2.csv", "--half-life", 3000,
                               "--estimator", estimator, "--actions-ignore-observations", "--age",
-                              age, "--threads", threads, "-o", f"{threads}.json")
+                              age, "--threads", threads, *draws, "-o", f"{threads}.json")
                 self.assertEqual(self.read("1.json"), self.read("4.json"))
 
     def test_a_window_is_the_last_rows_of_every_unit(self):

@@ -111,6 +111,7 @@ struct TwoLogs {
     Estimation how;
     how.estimator = name;
     how.evidence.memory_limit = memory;
+    if (name == "oas-ml") how.estimate.carried_draws = 0;  // they have tests of their own
     const std::string& path = brought ? likelihoods : readings;
     return brought ? estimate_from_logs(ContinuousPomdp(model.chain()), std::span(&path, 1), how)
                    : estimate_from_logs(model, std::span(&path, 1), how);

@@ -52,6 +52,7 @@ class LikelihoodOfLogs : public ::testing::Test {
     Estimation how;
     how.estimator = estimator;
     how.estimate.parallelism = {threads};
+    how.estimate.carried_draws = 0;  // they have tests of their own, and take seconds
     return how;
   }
 
